@@ -1,0 +1,195 @@
+"""The contract of every estimator in the library, written once.
+
+:class:`MultilabelClassifier` checks the input, remembers names and forms, and turns scores
+into probabilities and labels. A method only writes ``_fit(X, Y)`` and ``_scores(X)``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+
+from splmll.labels import LabelFormat, read_labels
+from splmll.thresholds import Threshold
+
+
+class MultilabelClassifier(ClassifierMixin, BaseEstimator):
+    """Base of all classifiers: scikit-learn's API for label matrices.
+
+    What a subclass writes:
+
+    - ``_fit(X, Y)``: learn from a checked float matrix X (array or CSR) and a checked 0/1 matrix Y
+      (float64; CSR only if ``_sparse_labels``; NaN only if ``_unknown_labels``);
+    - ``_scores(X)``: real scores of shape (n, n_labels), larger means more relevant;
+    - ``_probabilities(scores)`` and ``_assign(scores)`` where the defaults below are not what the
+      method does.
+
+    What every caller gets: ``decision_function`` and ``predict_proba`` of shape (n, n_labels),
+    ``predict`` in the form in which the labels were given. A vector ``y`` is a problem with one
+    label: ``predict`` returns its two values, ``predict_proba`` has two columns and
+    ``decision_function`` one dimension.
+
+    ``decision_function`` is the score measured from one zero point ``offset_``, so that with a
+    single threshold it is positive exactly where a label is predicted, as scikit-learn demands.
+    One constant for all labels leaves every ranking as it was.
+    """
+
+    _sparse_features = True
+    _sparse_labels = False
+    _unknown_labels = False
+
+    label_format_: LabelFormat
+    threshold_: Threshold
+    thresholds_: np.ndarray
+    offset_: float
+
+    def fit(self, X: Any, Y: Any) -> Any:
+        """Learn from features and labels.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Features.
+        Y : array-like, sparse matrix or DataFrame of shape (n_rows, n_labels), or (n_rows,)
+            0/1 labels; a vector is one label.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        X, Y = self._check_fit(X, Y)
+        self._fit(X, Y)
+        return self
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return real scores, larger for more relevant labels.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Features.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_rows, n_labels)
+            Measured from ``offset_``. For a vector ``y`` of shape (n_rows,).
+        """
+        decision = self._checked_scores(X) - self.offset_
+        return decision[:, 0] if self.label_format_.kind == "vector" else decision
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probability of each label.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Features.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_rows, n_labels)
+            Values between 0 and 1. For a vector ``y`` one column for each of its values.
+        """
+        probabilities = self._probabilities(self._checked_scores(X))
+        if self.label_format_.kind == "vector":
+            if len(self.label_format_.classes) == 1:
+                return np.ones((len(probabilities), 1))
+            return np.column_stack([1 - probabilities[:, 0], probabilities[:, 0]])
+        return probabilities
+
+    def predict(self, X: Any) -> Any:
+        """Return the predicted labels.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Features.
+
+        Returns
+        -------
+        labels : ndarray, CSR array or DataFrame of shape (n_rows, n_labels)
+            0/1 labels in the form in which ``fit`` received them.
+        """
+        labels = self._assign(self._checked_scores(X))
+        index = X.index if isinstance(X, pd.DataFrame) else None
+        return self.label_format_.restore(labels, index)
+
+    # What subclasses write or replace ------------------------------------------------------
+
+    def _fit(self, X: Any, Y: Any) -> None:
+        raise NotImplementedError(f"{type(self).__name__} must write _fit")
+
+    def _scores(self, X: Any) -> np.ndarray:
+        raise NotImplementedError(f"{type(self).__name__} must write _scores")
+
+    def _probabilities(self, scores: np.ndarray) -> np.ndarray:
+        # Scores regressed on 0/1 labels: a logistic curve through (1/2, 1/2) with slope 1 stays
+        # close to them around the decision and keeps the order of scores outside [0, 1].
+        return np.asarray(expit(4.0 * (scores - 0.5)))
+
+    def _assign(self, scores: np.ndarray) -> np.ndarray:
+        return self.threshold_.apply(scores)
+
+    def _set_threshold(self, threshold: Threshold) -> None:
+        self.threshold_ = threshold
+        self.thresholds_ = threshold.per_label(self.label_format_.n_labels)
+        self.offset_ = threshold.offset
+
+    # Checks ----------------------------------------------------------------------------------
+
+    def _check_features(self, X: Any, reset: bool) -> Any:
+        accept_sparse: Any = "csr" if self._sparse_features else False
+        X = validate_data(
+            self, X, accept_sparse=accept_sparse, dtype=[np.float64, np.float32], reset=reset
+        )
+        if not sparse.issparse(X):
+            return X
+        X = sparse.csr_array(X)
+        if not X.has_canonical_format:
+            # Norms and scalers would take the parts of a cell stored twice for two cells. The copy
+            # is tidied: the caller's matrix stays as it is.
+            X = X.copy()
+            X.sum_duplicates()
+        return X
+
+    def _check_fit(self, X: Any, Y: Any) -> tuple[Any, Any]:
+        labels, label_format = read_labels(
+            Y, allow_unknown=self._unknown_labels, accept_sparse=self._sparse_labels
+        )
+        X = self._check_features(X, reset=True)
+        check_consistent_length(X, labels)
+        self._remember(label_format)
+        return X, labels
+
+    def _remember(self, label_format: LabelFormat) -> None:
+        self.label_format_ = label_format
+        if label_format.kind == "vector":
+            self.classes_: Any = label_format.classes
+        else:
+            self.classes_ = np.arange(label_format.n_labels)
+        if label_format.names is not None:
+            self.label_names_in_ = label_format.names
+        elif hasattr(self, "label_names_in_"):
+            del self.label_names_in_
+
+    def _checked_scores(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        return self._scores(self._check_features(X, reset=False))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        assert tags.classifier_tags is not None
+        tags.classifier_tags.multi_label = True
+        tags.classifier_tags.multi_class = False
+        tags.target_tags.multi_output = True
+        tags.target_tags.required = True
+        tags.input_tags.sparse = self._sparse_features
+        return tags

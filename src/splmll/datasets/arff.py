@@ -1,0 +1,1010 @@
+"""Read multi-label ARFF files, dense or sparse, in the manner of Mulan and of MEKA.
+
+The two differ only in how they say which attributes are the labels: Mulan names them in an XML
+file, MEKA counts them in the relation name.
+"""
+
+# liac-arff is not used: it is slow (one and a half to two times the time on the common files, and
+# lists of Python objects in the end) and takes repeated and decreasing indexes without a word.
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from defusedxml.ElementTree import XMLParser
+from scipy import sparse
+
+from splmll.datasets.checks import read_bytes
+from splmll.datasets.dataset import Dataset
+from splmll.exceptions import DatasetError
+
+PathLike = str | os.PathLike[str]
+
+
+def read_arff(
+    path: PathLike,
+    labels: PathLike | Sequence[str] | None = None,
+    *,
+    label_count: int | None = None,
+    encoding: str | None = None,
+    name: str | None = None,
+    allow_unknown: bool = False,
+    allow_missing: bool = False,
+) -> Dataset:
+    r"""Read a Mulan or MEKA ARFF file.
+
+    The labels are, in this order of precedence: those of `labels`; the first or last
+    `label_count` attributes; those counted by ``-C n`` in the relation name (MEKA); those of
+    an XML file beside the ARFF file with the same stem, a trailing ``-train`` or ``-test``
+    left out if need be (Mulan).
+
+    Parameters
+    ----------
+    path : path-like
+        The ARFF file.
+    labels : path-like or sequence of str, optional
+        A Mulan XML file, or the names of the label attributes.
+    label_count : int, optional
+        MEKA's count: n > 0 makes the first n attributes labels, n < 0 the last -n.
+    encoding : str, optional
+        Encoding of the file. Without it UTF-8 is tried first, then Latin-1.
+    name : str, optional
+        Name of the data set; the stem of the file name if not given.
+    allow_unknown : bool, default=False
+        Whether a label may be ``?``. It becomes NaN, and `Y` a dense float array.
+    allow_missing : bool, default=False
+        Whether a feature may be ``?``. It becomes NaN (a missing value in text columns).
+
+    Returns
+    -------
+    Dataset
+        Labels and features stand in the order of their attributes in the ARFF file, whatever
+        the order in the XML file. Dense rows give arrays (`Y` of type uint8), sparse rows CSR
+        arrays. Where an attribute is text, or nominal with other values than 0/1, yes/no or
+        true/false, `X` is a DataFrame and ``column_kinds`` tells the kind of every column.
+
+    Raises
+    ------
+    DatasetError
+        If anything in the files is not as it must be; nothing is read then.
+
+    Notes
+    -----
+    What a sparse row leaves out is 0, for a nominal attribute the first of its values, for a
+    text attribute the empty text. Outside quotes ``%`` begins a comment, also within a line.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from splmll.datasets.arff import read_arff
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "songs.arff"
+    ...     _ = path.write_text(
+    ...         "@relation 'songs: -C 2'\n"
+    ...         "@attribute calm {0,1}\n"
+    ...         "@attribute sad {0,1}\n"
+    ...         "@attribute tempo numeric\n"
+    ...         "@data\n"
+    ...         "1,0,96.5\n"
+    ...         "1,1,60\n"
+    ...     )
+    ...     songs = read_arff(path)
+    >>> songs.label_names, songs.feature_names
+    (['calm', 'sad'], ['tempo'])
+    >>> songs.Y
+    array([[1, 0],
+           [1, 1]], dtype=uint8)
+    """
+    lines = split_lines(read_text(path, encoding))
+    relation, attributes, first_row = _read_header(lines, path)
+    is_label = _label_mask(path, attributes, relation, labels, label_count)
+    texts = [""]  # position 0 is what sparse rows leave out
+    columns = [
+        _make_column(attribute, bool(label), texts, allow_unknown, allow_missing, path)
+        for attribute, label in zip(attributes, is_label)
+    ]
+    rows = _Rows(path)
+    for number, line in enumerate(lines[first_row:], start=first_row + 1):
+        line = line.strip()
+        if line and line[0] != "%":
+            rows.lines.append(line)
+            rows.numbers.append(number)
+    if not rows.lines:
+        raise DatasetError(
+            "no data rows; add at least one row after the @data line", path=path, line=len(lines)
+        )
+    cells: Any
+    if rows.lines[0].startswith("{"):
+        cells = _read_sparse(rows, columns)
+    else:
+        cells = _read_dense(rows, columns)
+    X, column_kinds = _features(cells, columns, is_label, texts, path)
+    return Dataset(
+        X=X,
+        Y=_labels(cells, is_label, path),
+        feature_names=[a.name for a, label in zip(attributes, is_label) if not label],
+        label_names=[a.name for a, label in zip(attributes, is_label) if label],
+        name=Path(path).stem if name is None else name,
+        column_kinds=column_kinds,
+    )
+
+
+# --- text files: shared by all text formats ---------------------------------------------------
+
+# More columns than this are taken for damage: their names alone would fill the memory.
+MAX_COLUMNS = 5_000_000
+# More cells than this are not spread out into a dense table (1.6 GB of numbers).
+MAX_CELLS = 200_000_000
+
+
+def read_text(path: PathLike, encoding: str | None = None) -> str:
+    r"""Return the text of a file, or raise a DatasetError that says why it is none.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from splmll.datasets.arff import read_text
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "a.txt"
+    ...     _ = path.write_bytes(b"caf\xe9")
+    ...     read_text(path)
+    'café'
+    """
+    data = read_bytes(path)
+    if encoding is None:
+        if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+            raise DatasetError(
+                "the file is UTF-16; convert it to UTF-8, or give its encoding if the reader "
+                "takes one",
+                path=path,
+            )
+        try:
+            text = data.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            text = data.decode("latin-1")  # every byte is a character there: cannot fail
+    else:
+        try:
+            text = data.decode(encoding)
+            text.encode("utf-8")  # some codecs hand out halves of surrogate pairs
+        except UnicodeDecodeError as problem:
+            before = data[: problem.start].decode(encoding, errors="replace")
+            raise DatasetError(
+                f"the file is not {encoding}: byte {problem.start} cannot be read; "
+                "give the right encoding",
+                path=path,
+                line=before.count("\n") + 1,
+            ) from None
+        except (LookupError, UnicodeError):
+            raise DatasetError(
+                f"cannot read text with the encoding {short(encoding)}; give one that Python "
+                "knows, such as 'utf-8' or 'latin-1'",
+                path=path,
+            ) from None
+        text = text.removeprefix("\ufeff")
+    zero = text.find("\0")
+    if zero >= 0:
+        raise DatasetError(
+            "the file holds NUL characters and is no plain text; check that it is the right file",
+            path=path,
+            line=text.count("\n", 0, zero) + 1,
+        )
+    return text
+
+
+def split_lines(text: str) -> list[str]:
+    r"""Split at line ends of any platform, and nowhere else.
+
+    ``str.splitlines`` also splits at characters that may stand in a quoted name.
+
+    Examples
+    --------
+    >>> from splmll.datasets.arff import split_lines
+    >>> split_lines("a\r\nb\x0bc\n")
+    ['a', 'b\x0bc']
+    """
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    return lines
+
+
+def finite_number(token: str) -> float:
+    """Return the number a token stands for; ValueError says why it stands for none.
+
+    Examples
+    --------
+    >>> from splmll.datasets.arff import finite_number
+    >>> finite_number("-1.5e3")
+    -1500.0
+    """
+    # Python's float also takes 1_000 and digits of other scripts, which no format means.
+    if "_" in token or not token.isascii():
+        raise ValueError(f"{short(token)} is no number; write one such as -1.5 or 2e3")
+    try:
+        number = float(token)
+    except ValueError:
+        raise ValueError(f"{short(token)} is no number; write one such as -1.5 or 2e3") from None
+    if not math.isfinite(number):
+        raise ValueError(f"{short(token)} is not a finite number; correct or remove the value")
+    return number
+
+
+def short(token: object) -> str:
+    """Return a quoted token, cut so that it fits into a message.
+
+    Examples
+    --------
+    >>> from splmll.datasets.arff import short
+    >>> short("a" * 100)
+    "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...'"
+    """
+    text = str(token)
+    return repr(text if len(text) <= 42 else text[:39] + "...")
+
+
+# --- header -----------------------------------------------------------------------------------
+
+_SINGLE = r"'((?:[^'\\]|\\.)*)'"
+_DOUBLE = r'"((?:[^"\\]|\\.)*)"'
+_KEYWORD = re.compile(r"@([A-Za-z]+)\s*(.*)")
+_NAME = re.compile(rf"(?:{_SINGLE}|{_DOUBLE}|([^\s{{}}%'\"][^\s{{}}%]*))\s*")
+_NOMINAL = re.compile(rf"\s*(?:{_SINGLE}|{_DOUBLE}|([^\s,{{}}%'\"][^\s,{{}}%]*))\s*([,}}])")
+_MEKA_COUNT = re.compile(r"(?:^|[\s:])-[Cc]\s+(-?\d{1,9})(?!\d)")
+# Half of a surrogate pair is no character, so it cannot be written this way.
+_ESCAPE = re.compile(r"\\(?:u((?![dD][89a-fA-F])[0-9a-fA-F]{4})|(.))")
+_NUMERIC_TYPES = ("numeric", "real", "integer")
+
+
+@dataclass(frozen=True)
+class _Attribute:
+    name: str
+    kind: str  # "numeric", "nominal" or "string"
+    values: tuple[str, ...]
+    line: int
+
+
+def _unquote(single: str | None, double: str | None, bare: str | None) -> str:
+    quoted = single if single is not None else double
+    if quoted is None:
+        return bare or ""
+    if "\\" not in quoted:
+        return quoted
+    return _ESCAPE.sub(_unescape, quoted)
+
+
+def _unescape(match: re.Match[str]) -> str:
+    if match[1]:
+        return chr(int(match[1], 16))
+    return {"n": "\n", "r": "\r", "t": "\t"}.get(match[2], match[2])
+
+
+def _is_comment(rest: str) -> bool:
+    return not rest or rest[0] == "%"
+
+
+def _read_header(lines: list[str], path: PathLike) -> tuple[str, list[_Attribute], int]:
+    """Return the relation name, the attributes and the position of the first data line."""
+    if not any(line.strip() for line in lines):
+        raise DatasetError("the file is empty; check that it is the right file", path=path)
+    relation = ""
+    attributes: list[_Attribute] = []
+    lines_of_names: dict[str, int] = {}
+    for number, line in enumerate(lines, start=1):
+        line = line.strip()
+        if _is_comment(line):
+            continue
+        match = _KEYWORD.fullmatch(line)
+        keyword = match[1].lower() if match else ""
+        if match is None or keyword not in ("relation", "attribute", "data"):
+            raise DatasetError(
+                f"{short(line)} is no ARFF declaration; lines before @data begin with @relation, "
+                "@attribute or %",
+                path=path,
+                line=number,
+            )
+        if keyword == "relation":
+            relation = match[2]
+        elif keyword == "attribute":
+            attribute = _read_attribute(match[2], path, number)
+            if attribute.name in lines_of_names:
+                raise DatasetError(
+                    f"the attribute {short(attribute.name)} stands twice, first in line "
+                    f"{lines_of_names[attribute.name]}; rename one of the two",
+                    path=path,
+                    line=number,
+                )
+            lines_of_names[attribute.name] = number
+            attributes.append(attribute)
+        else:
+            if not _is_comment(match[2]):
+                raise DatasetError(
+                    f"{short(match[2])} follows @data; begin the rows on the next line",
+                    path=path,
+                    line=number,
+                )
+            if not attributes:
+                raise DatasetError(
+                    "no @attribute line before @data; declare every column",
+                    path=path,
+                    line=number,
+                )
+            return relation, attributes, number
+    raise DatasetError(
+        "no @data line; the file is cut off or is not ARFF", path=path, line=len(lines)
+    )
+
+
+def _read_attribute(declaration: str, path: PathLike, line: int) -> _Attribute:
+    def fail(message: str) -> DatasetError:
+        return DatasetError(message, path=path, line=line)
+
+    match = _NAME.match(declaration)
+    if match is None:
+        raise fail(
+            "the attribute has no readable name; quote names that hold blanks, quotes, braces or %"
+        )
+    name = _unquote(match[1], match[2], match[3])
+    rest = declaration[match.end() :]
+    if rest.startswith("{"):
+        return _Attribute(name, "nominal", _read_values(rest, fail), line)
+    kind = rest.partition("%")[0].strip().lower()
+    if kind in _NUMERIC_TYPES:
+        return _Attribute(name, "numeric", (), line)
+    if kind == "string":
+        return _Attribute(name, "string", (), line)
+    raise fail(
+        f"the attribute {short(name)} has the type {short(kind)}, which is not supported; use "
+        "numeric, string or a set such as {0,1}, and quote names that hold blanks"
+    )
+
+
+def _read_values(declaration: str, fail: Callable[[str], DatasetError]) -> tuple[str, ...]:
+    values: list[str] = []
+    position = 1
+    closed = False
+    while not closed:
+        match = _NOMINAL.match(declaration, position)
+        if match is None:
+            raise fail(
+                "the set of values cannot be read; write it as {a,b,'c d'}, closed by a brace "
+                "on the same line"
+            )
+        values.append(_unquote(match[1], match[2], match[3]))
+        position = match.end()
+        closed = match[4] == "}"
+    if not _is_comment(declaration[position:].strip()):
+        raise fail(f"{short(declaration[position:].strip())} follows the set of values; remove it")
+    if len(set(values)) != len(values):
+        raise fail("a value stands twice in the set of values; remove one of the two")
+    return tuple(values)
+
+
+# --- which attributes are labels --------------------------------------------------------------
+
+
+def _label_mask(
+    path: PathLike,
+    attributes: list[_Attribute],
+    relation: str,
+    labels: PathLike | Sequence[str] | None,
+    label_count: int | None,
+) -> np.ndarray:
+    if labels is not None:
+        if isinstance(labels, str | os.PathLike):
+            mask = _mask_from_xml(labels, attributes, path)
+        else:
+            wanted = [(str(label), None) for label in labels]
+            mask = _mask_from_names(wanted, attributes, path, path)
+    elif label_count is not None:
+        mask = _mask_from_count(label_count, attributes, path)
+    elif counts := _MEKA_COUNT.findall(_relation_name(relation)):
+        mask = _mask_from_count(int(counts[-1]), attributes, path)
+    else:
+        mask = _mask_from_xml(_sibling_xml(path), attributes, path)
+    if mask.all():
+        raise DatasetError(
+            "every attribute is a label, which leaves no feature; name fewer labels", path=path
+        )
+    return mask
+
+
+def _relation_name(relation: str) -> str:
+    match = re.match(rf"(?:{_SINGLE}|{_DOUBLE}|([^%]*))", relation)
+    return _unquote(match[1], match[2], match[3]) if match else ""
+
+
+def _sibling_xml(path: PathLike) -> Path:
+    file = Path(path)
+    stems = [file.stem]
+    if file.stem.endswith(("-train", "-test")):
+        stems.append(file.stem.rpartition("-")[0])
+    for stem in stems:
+        candidate = file.with_name(f"{stem}.xml")
+        if candidate.is_file():
+            return candidate
+    raise DatasetError(
+        f"nothing says which attributes are labels: no '-C n' in the relation name and no "
+        f"{stems[-1]}.xml beside the file; pass labels or label_count",
+        path=path,
+    )
+
+
+def _mask_from_count(count: int, attributes: list[_Attribute], path: PathLike) -> np.ndarray:
+    if not 0 < abs(count) < len(attributes):
+        raise DatasetError(
+            f"{count} labels cannot be counted off from {len(attributes)} attributes; correct "
+            "-C in the relation name, or pass label_count",
+            path=path,
+        )
+    mask = np.zeros(len(attributes), dtype=bool)
+    if count > 0:
+        mask[:count] = True
+    else:
+        mask[count:] = True
+    return mask
+
+
+def _mask_from_xml(xml: PathLike, attributes: list[_Attribute], path: PathLike) -> np.ndarray:
+    return _mask_from_names(_read_label_xml(xml), attributes, path, xml)
+
+
+def _mask_from_names(
+    wanted: Sequence[tuple[str, int | None]],
+    attributes: list[_Attribute],
+    path: PathLike,
+    source: PathLike,
+) -> np.ndarray:
+    if not wanted:
+        raise DatasetError("no label is named; name at least one attribute", path=source)
+    positions = {attribute.name: i for i, attribute in enumerate(attributes)}
+    mask = np.zeros(len(attributes), dtype=bool)
+    for name, line in wanted:
+        if name not in positions:
+            raise DatasetError(
+                f"the label {short(name)} is no attribute of {Path(path).name}; correct the name "
+                "or give the label file that belongs to it",
+                path=source,
+                line=line,
+            )
+        if mask[positions[name]]:
+            raise DatasetError(
+                f"the label {short(name)} stands twice; remove one of the two",
+                path=source,
+                line=line,
+            )
+        mask[positions[name]] = True
+    return mask
+
+
+class _LabelCollector:
+    """Target of the XML parser: keeps label names only, so that nesting costs nothing."""
+
+    def __init__(self) -> None:
+        self.root: str | None = None
+        self.labels: list[tuple[str | None, int]] = []
+        self.line: Callable[[], int] = lambda: 1
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        tag = tag.rpartition("}")[2]  # Mulan's namespace is not always declared
+        if self.root is None:
+            self.root = tag
+        elif tag == "label":
+            self.labels.append((attributes.get("name"), self.line()))
+
+    def end(self, tag: str) -> None:
+        pass
+
+    def data(self, data: str) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+def _read_label_xml(path: PathLike) -> list[tuple[str, int | None]]:
+    content = read_bytes(path)
+    collector = _LabelCollector()
+    parser = XMLParser(target=collector, forbid_dtd=True)
+    collector.line = lambda: parser.parser.CurrentLineNumber
+    try:
+        parser.feed(content)
+        parser.close()
+    # ParseError is a SyntaxError; refused entities are ValueErrors; an encoding that the file
+    # names is looked up among all codecs, which fail with a LookupError or a ValueError.
+    except (SyntaxError, ValueError, LookupError) as problem:
+        line = getattr(problem, "position", (parser.parser.CurrentLineNumber,))[0]
+        raise DatasetError(
+            f"not a Mulan label file ({short(problem)}); it must be well-formed XML of the form "
+            '<labels><label name="..."/></labels> without entities',
+            path=path,
+            line=line,
+        ) from None
+    if collector.root != "labels":
+        raise DatasetError(
+            f"the outermost element is {short(collector.root)}, not 'labels'; give a Mulan "
+            "label file",
+            path=path,
+        )
+    labels: list[tuple[str, int | None]] = []
+    for name, line in collector.labels:
+        if name is None:
+            raise DatasetError("a label has no name; add name=...", path=path, line=line)
+        labels.append((name, line))
+    return labels
+
+
+# --- what the cells of a column mean ----------------------------------------------------------
+
+_WORDS = {"no": 0.0, "false": 0.0, "n": 0.0, "f": 0.0, "yes": 1.0, "true": 1.0, "y": 1.0, "t": 1.0}
+_WORD_PAIRS = ({"no", "yes"}, {"false", "true"}, {"n", "y"}, {"f", "t"})
+
+
+@dataclass
+class _Column:
+    """How the tokens of one attribute become numbers.
+
+    Every cell is kept as a float: the number itself, 0 or 1, the position of a category, or
+    the position of a text in a list; NaN where it is missing.
+    """
+
+    name: str
+    kind: str  # "numeric", "categorical" or "text"
+    decode: Callable[[str], float]
+    missing_ok: bool
+    is_label: bool
+    plain: bool = False  # the cell is the number as it is written, ...
+    binary: bool = False  # ... which must be 0 or 1
+    default: float = 0.0  # what a sparse row leaves out
+    values: tuple[str, ...] = ()
+
+    def cell(self, token: str, quoted: bool) -> float:
+        if token == "?" and not quoted:
+            if self.missing_ok:
+                return math.nan
+            if self.is_label:
+                raise ValueError("a label is unknown (?); pass allow_unknown=True to read it so")
+            raise ValueError("a value is missing (?); pass allow_missing=True to read it as NaN")
+        return self.decode(token)
+
+
+def _make_column(
+    attribute: _Attribute,
+    is_label: bool,
+    texts: list[str],
+    allow_unknown: bool,
+    allow_missing: bool,
+    path: PathLike,
+) -> _Column:
+    missing_ok = allow_unknown if is_label else allow_missing
+    if attribute.kind == "numeric":
+        decode = _decode_binary({}) if is_label else finite_number
+        return _Column(
+            attribute.name, "numeric", decode, missing_ok, is_label, plain=True, binary=is_label
+        )
+    codes = _binary_codes(attribute.values, is_label)
+    if codes is not None:
+        plain = all(v.lower() not in _WORDS and float(v) == code for v, code in codes.items())
+        return _Column(
+            attribute.name,
+            "numeric",
+            _decode_binary(codes),
+            missing_ok,
+            is_label,
+            plain=plain,
+            binary=True,
+            default=codes[attribute.values[0]],
+        )
+    if is_label:
+        what = "text" if attribute.kind == "string" else "nominal with other values"
+        raise DatasetError(
+            f"the label {short(attribute.name)} is {what}; a label must be numeric 0/1, or "
+            "nominal {0,1}, {-1,1}, {NO,YES} or {FALSE,TRUE}",
+            path=path,
+            line=attribute.line,
+        )
+    if attribute.kind == "string":
+
+        def keep(token: str) -> float:
+            texts.append(token)
+            return float(len(texts) - 1)
+
+        return _Column(attribute.name, "text", keep, missing_ok, is_label)
+    positions = {value: float(i) for i, value in enumerate(attribute.values)}
+
+    def position(token: str) -> float:
+        if token not in positions:
+            raise ValueError(_outside(token, positions))
+        return positions[token]
+
+    return _Column(
+        attribute.name, "categorical", position, missing_ok, is_label, values=attribute.values
+    )
+
+
+def _binary_codes(values: tuple[str, ...], is_label: bool) -> dict[str, float] | None:
+    """Map the two values of a nominal attribute to 0 and 1, if that is what they mean."""
+    words = {value.lower() for value in values}
+    if len(values) == 2 and words in _WORD_PAIRS:
+        return {value: _WORDS[value.lower()] for value in values}
+    try:
+        numbers = [finite_number(value) for value in values]
+    except ValueError:
+        return None
+    meant = set(numbers)
+    # A label that never (or always) holds may be declared with its one value alone.
+    if meant == {0.0, 1.0} or (is_label and meant and meant < {0.0, 1.0}):
+        return dict(zip(values, numbers))
+    if is_label and meant == {-1.0, 1.0}:
+        return {value: float(number > 0) for value, number in zip(values, numbers)}
+    return None
+
+
+def _decode_binary(codes: dict[str, float]) -> Callable[[str], float]:
+    # Programs write 1.0 for the value 1, so numbers are also compared by value.
+    numbers = {}
+    for value, code in codes.items():
+        if value.lower() not in _WORDS:
+            numbers[finite_number(value)] = code
+    if not codes:
+        numbers = {0.0: 0.0, 1.0: 1.0}
+
+    def decode(token: str) -> float:
+        code = codes.get(token)
+        if code is None and numbers:
+            try:
+                code = numbers.get(finite_number(token))
+            except ValueError:
+                code = None
+        if code is None:
+            if codes:
+                raise ValueError(_outside(token, codes))
+            raise ValueError(f"the label value {short(token)} is not 0 or 1; correct the value")
+        return code
+
+    return decode
+
+
+def _outside(token: str, values: dict[str, float]) -> str:
+    some = ",".join(list(values)[:6]) + (",..." if len(values) > 6 else "")
+    return (
+        f"{short(token)} is not among the declared values {short('{' + some + '}')}; "
+        "correct the row or add the value to the @attribute line"
+    )
+
+
+# --- rows -------------------------------------------------------------------------------------
+
+_BLOCK = 256  # rows that are converted at once; small enough that one odd row slows few others
+_FIELD = re.compile(rf"\s*(?:{_SINGLE}\s*|{_DOUBLE}\s*|([^,%]*))([,%]|$)")
+_EMPTY_SPARSE = re.compile(r"\{\s*\}\s*(?:%.*)?")
+_PAIR = re.compile(
+    rf"\s*([^\s,{{}}'\"%]+)\s+(?:{_SINGLE}|{_DOUBLE}|([^\s,}}%'\"][^\s,}}%]*))\s*([,}}])"
+)
+_PLAIN_PAIRS = re.compile(r"[0-9]+\s+[^\s,]+\s*(?:,\s*[0-9]+\s+[^\s,]+\s*)*")
+# With any of these a block needs the careful reader.
+_SPECIAL = re.compile(r"['\"?%_\\]")
+
+
+@dataclass
+class _Rows:
+    """The data lines that are neither blank nor comments, with their line numbers."""
+
+    path: PathLike
+    lines: list[str] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+
+    def error(self, row: int, message: str) -> DatasetError:
+        return DatasetError(message, path=self.path, line=self.numbers[row])
+
+    def blocks(self) -> Iterator[range]:
+        for start in range(0, len(self.lines), _BLOCK):
+            yield range(start, min(start + _BLOCK, len(self.lines)))
+
+
+def _is_simple(text: str) -> bool:
+    return text.isascii() and _SPECIAL.search(text) is None
+
+
+def _read_dense(rows: _Rows, columns: list[_Column]) -> np.ndarray:
+    width = len(columns)
+    blocks = []
+    plain = all(column.plain for column in columns)
+    binary = np.array([column.binary for column in columns])
+    for block in rows.blocks():
+        cells = _dense_block(rows.lines[block.start : block.stop], width, binary) if plain else None
+        if cells is None:
+            cells = np.array([_dense_row(rows, row, columns) for row in block], dtype=np.float64)
+        blocks.append(cells)
+    return np.concatenate(blocks)
+
+
+def _dense_block(lines: list[str], width: int, binary: np.ndarray) -> np.ndarray | None:
+    """Convert rows of bare numbers at once; None if they are anything else."""
+    text = ",".join(lines)
+    if not _is_simple(text) or any(line.count(",") != width - 1 for line in lines):
+        return None
+    try:
+        cells = np.array(list(map(float, text.split(",")))).reshape(len(lines), width)
+    except ValueError:
+        return None
+    marks = cells[:, binary]
+    if not np.isfinite(cells).all() or not ((marks == 0) | (marks == 1)).all():
+        return None
+    return cells
+
+
+def _dense_row(rows: _Rows, row: int, columns: list[_Column]) -> list[float]:
+    line = rows.lines[row]
+    if line.startswith("{"):
+        raise rows.error(
+            row, "the row is sparse but the rows before are dense; write all rows in one way"
+        )
+    tokens: list[tuple[str, bool]] = []
+    if _SPECIAL.search(line) is None:
+        tokens = [(token.strip(), False) for token in line.split(",")]
+    else:
+        position, more = 0, True
+        while more:
+            match = _FIELD.match(line, position)
+            bare = match[3].strip() if match and match[3] is not None else None
+            if match is None or (bare is not None and bare.startswith(("'", '"'))):
+                raise rows.error(
+                    row, "a quoted value is not closed or is followed by more; correct the quotes"
+                )
+            tokens.append((_unquote(match[1], match[2], bare), bare is None))
+            position = match.end()
+            more = match[4] == ","
+    if len(tokens) != len(columns):
+        raise rows.error(
+            row,
+            f"the row has {len(tokens)} values, expected {len(columns)}, one for every "
+            "attribute; complete or remove it",
+        )
+    try:
+        return [column.cell(token, quoted) for column, (token, quoted) in zip(columns, tokens)]
+    except ValueError as problem:
+        raise rows.error(row, str(problem)) from None
+
+
+def _read_sparse(rows: _Rows, columns: list[_Column]) -> Any:
+    plain = np.array([column.plain for column in columns])
+    binary = np.array([column.binary for column in columns])
+    lengths: list[int] = []
+    indices, values = [], []
+    for block in rows.blocks():
+        found = _sparse_block(rows.lines[block.start : block.stop], plain, binary)
+        if found is None:
+            counts: list[int] = []
+            block_indices: list[int] = []
+            block_values: list[float] = []
+            for row in block:
+                before = len(block_indices)
+                _sparse_row(rows, row, columns, block_indices, block_values)
+                counts.append(len(block_indices) - before)
+            found = counts, np.array(block_indices, np.int64), np.array(block_values, np.float64)
+        lengths += found[0]
+        indices.append(found[1])
+        values.append(found[2])
+    cells = make_csr(lengths, np.concatenate(indices), np.concatenate(values), len(columns))
+    defaults = np.array([column.default for column in columns])
+    if defaults.any():
+        cells = _fill_defaults(cells, defaults, rows.path)
+    cells.eliminate_zeros()
+    return cells
+
+
+def make_csr(
+    lengths: Sequence[int], indices: np.ndarray, values: np.ndarray, width: int
+) -> sparse.csr_array:
+    """Build a CSR array from row lengths, column numbers and values.
+
+    Column numbers have 32 bits where they fit, as compiled solvers want them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll.datasets.arff import make_csr
+    >>> make_csr([1, 0], np.array([2]), np.array([5.0]), 3).toarray()
+    array([[0., 0., 5.],
+           [0., 0., 0.]])
+    """
+    largest = max(width, len(values))
+    kind = np.int32 if largest <= np.iinfo(np.int32).max else np.int64
+    starts = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(kind)
+    return sparse.csr_array((values, indices.astype(kind), starts), shape=(len(lengths), width))
+
+
+def increases_within_rows(indices: np.ndarray, lengths: Sequence[int]) -> bool:
+    """Say whether the column numbers of every row rise strictly.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll.datasets.arff import increases_within_rows
+    >>> increases_within_rows(np.array([1, 5, 2]), [2, 1])
+    True
+    """
+    rises = np.ones(len(indices), dtype=bool)
+    rises[1:] = np.diff(indices) > 0
+    starts = np.cumsum(lengths)[:-1]
+    rises[starts[starts < len(indices)]] = True
+    return bool(rises.all())
+
+
+def _sparse_block(
+    lines: list[str], plain: np.ndarray, binary: np.ndarray
+) -> tuple[list[int], np.ndarray, np.ndarray] | None:
+    """Convert rows of index and bare number at once; None if they are anything else."""
+    inner = [line[1:-1].strip() for line in lines if line[0] == "{" and line[-1] == "}"]
+    if len(inner) < len(lines):
+        return None
+    lengths = [pairs.count(",") + 1 if pairs else 0 for pairs in inner]
+    text = ",".join([pairs for pairs in inner if pairs])
+    if not text:
+        return lengths, np.zeros(0, np.int64), np.zeros(0, np.float64)
+    # Only where every pair has two parts do all parts alternate between index and value.
+    if not _is_simple(text) or _PLAIN_PAIRS.fullmatch(text) is None:
+        return None
+    parts = text.replace(",", " ").split()
+    try:
+        indices = np.array(list(map(int, parts[::2])), dtype=np.int64)
+        values = np.array(list(map(float, parts[1::2])))
+    except (ValueError, OverflowError):
+        return None
+    if indices.min() < 0 or indices.max() >= len(plain) or not plain[indices].all():
+        return None
+    marks = values[binary[indices]]
+    if (
+        not np.isfinite(values).all()
+        or not ((marks == 0) | (marks == 1)).all()
+        or not increases_within_rows(indices, lengths)
+    ):
+        return None
+    return lengths, indices, values
+
+
+def _sparse_row(
+    rows: _Rows, row: int, columns: list[_Column], indices: list[int], values: list[float]
+) -> None:
+    line = rows.lines[row]
+    if not line.startswith("{"):
+        raise rows.error(
+            row, "the row is dense but the rows before are sparse; write all rows in one way"
+        )
+    if _EMPTY_SPARSE.fullmatch(line):
+        return
+    position, previous, more = 1, -1, True
+    while more:
+        match = _PAIR.match(line, position)
+        if match is None:
+            raise rows.error(
+                row,
+                f"expected 'index value' at {short(line[position:].strip())}; write sparse rows "
+                "as {0 1.5, 7 2}, closed by a brace",
+            )
+        try:
+            index = row_index(match[1], previous, len(columns))
+            cell = columns[index].cell(_unquote(match[2], match[3], match[4]), match[4] is None)
+        except ValueError as problem:
+            raise rows.error(row, str(problem)) from None
+        indices.append(index)
+        values.append(cell)
+        previous, position = index, match.end()
+        more = match[5] == ","
+    if not _is_comment(line[position:].strip()):
+        raise rows.error(
+            row, f"{short(line[position:].strip())} follows the closing brace; remove it"
+        )
+
+
+def row_index(token: str, previous: int, width: int) -> int:
+    """Return the index a token stands for; ValueError says what is wrong with it.
+
+    Examples
+    --------
+    >>> from splmll.datasets.arff import row_index
+    >>> row_index("7", previous=3, width=10)
+    7
+    """
+    try:
+        index = int(token) if token.isascii() and "_" not in token else -1
+    except ValueError:
+        index = -1
+    if not 0 <= index < width:
+        raise ValueError(
+            f"the index {short(token)} is not a whole number from 0 to {width - 1}; correct the row"
+        )
+    if index == previous:
+        raise ValueError(f"the index {index} stands twice in the row; remove one of the two")
+    if index < previous:
+        raise ValueError(f"the index {index} follows {previous}; indexes must rise within a row")
+    return index
+
+
+def _fill_defaults(cells: sparse.csr_array, defaults: np.ndarray, path: PathLike) -> Any:
+    """Write out the columns whose left-out value is 1, not 0."""
+    affected = np.flatnonzero(defaults)
+    check_cells(cells.shape[0], len(affected), path)
+    stored = cells.tocoo()
+    rows, cols = stored.coords
+    inside = defaults[cols] != 0
+    block = np.ones((cells.shape[0], len(affected)))
+    block[rows[inside], np.searchsorted(affected, cols[inside])] = stored.data[inside]
+    block_rows, block_cols = np.indices(block.shape).reshape(2, -1)
+    filled = sparse.coo_array(
+        (
+            np.concatenate([stored.data[~inside], block.ravel()]),
+            (
+                np.concatenate([rows[~inside], block_rows]),
+                np.concatenate([cols[~inside], affected[block_cols]]),
+            ),
+        ),
+        shape=cells.shape,
+    ).tocsr()
+    counts = np.diff(filled.indptr)
+    return make_csr(counts.tolist(), filled.indices, filled.data, cells.shape[1])
+
+
+def check_cells(n_rows: int, n_columns: int, path: object) -> None:
+    """Refuse to spread out a sparse table that would not fit into memory.
+
+    Examples
+    --------
+    >>> from splmll.datasets.arff import check_cells
+    >>> check_cells(10**6, 10**6, "toy.arff")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    splmll.exceptions.DatasetError: toy.arff: 1000000 rows by 1000000 columns are too many ...
+    """
+    if n_rows * n_columns > MAX_CELLS:
+        raise DatasetError(
+            f"{n_rows} rows by {n_columns} columns are too many to spread out; keep the data "
+            "sparse and numeric, or split them",
+            path=path,
+        )
+
+
+# --- the data set -----------------------------------------------------------------------------
+
+
+def _labels(cells: Any, is_label: np.ndarray, path: PathLike) -> Any:
+    chosen = cells[:, np.flatnonzero(is_label)]
+    if not sparse.issparse(chosen):
+        return chosen if np.isnan(chosen).any() else chosen.astype(np.uint8)
+    if np.isnan(chosen.data).any():
+        check_cells(chosen.shape[0], chosen.shape[1], path)
+        return chosen.toarray()  # NaN stands in dense labels only
+    return chosen.astype(np.uint8)
+
+
+def _features(
+    cells: Any, columns: list[_Column], is_label: np.ndarray, texts: list[str], path: PathLike
+) -> tuple[Any, dict[str, str]]:
+    chosen = cells[:, np.flatnonzero(~is_label)]
+    kept = [column for column in columns if not column.is_label]
+    if all(column.kind == "numeric" for column in kept):
+        return chosen, {}
+    if sparse.issparse(chosen):
+        check_cells(chosen.shape[0], chosen.shape[1], path)
+        chosen = chosen.toarray()
+    table = {
+        column.name: _table_column(column, chosen[:, i], texts) for i, column in enumerate(kept)
+    }
+    return pd.DataFrame(table), {column.name: column.kind for column in kept}
+
+
+def _table_column(column: _Column, cells: np.ndarray, texts: list[str]) -> Any:
+    if column.kind == "numeric":
+        return cells
+    positions = np.where(np.isnan(cells), -1, cells).astype(np.int64)
+    if column.kind == "categorical":
+        return pd.Categorical.from_codes(positions, categories=pd.Index(list(column.values)))
+    return pd.Series([None if i < 0 else texts[i] for i in positions.tolist()])

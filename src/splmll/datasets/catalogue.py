@@ -1,0 +1,423 @@
+"""The catalogue of named data sets: where each is looked for, fetched from and how it is read.
+
+A set that is on the machine loads without the network.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError
+
+import numpy as np
+from scipy import sparse
+
+from splmll.datasets.arff import read_arff
+from splmll.datasets.checks import existing_file
+from splmll.datasets.dataset import Dataset
+from splmll.datasets.digit_scenes import make_digit_scenes
+from splmll.datasets.download import download
+from splmll.datasets.hvecs import read_lear
+from splmll.datasets.mat import read_mat
+from splmll.datasets.tabular import read_table
+from splmll.exceptions import DatasetError
+
+MULAN_URL = "https://raw.githubusercontent.com/tsoumakas/mulan/master/data/multi-label"
+# LEAR publishes its archives without checksums, so they are named but never fetched unseen.
+LEAR_PAGE = "https://lear.inrialpes.fr/people/guillaumin/data.php"
+
+
+def load_dataset(name: str, data_home: str | Path | None = None) -> Dataset:
+    """Load a data set by its name.
+
+    Its files are looked for in the folder ``<name>`` of, in this order, `data_home`, the folder
+    that the environment variable ``SPLMLL_DATA`` names, and the user's cache (``SPLMLL_CACHE``
+    or the platform's). Then yeast is taken from the package river if that is installed, and
+    Mulan's sets are downloaded into `data_home` or the cache, checked by their SHA-256.
+    LEAR's sets have to be put there by hand; the error says which files.
+
+    Parameters
+    ----------
+    name : str
+        One of `dataset_names`.
+    data_home : path-like, optional
+        Folder with one folder for each data set.
+
+    Returns
+    -------
+    Dataset
+        The rows for training first, then those for test; `train` and `test` hold their numbers
+        where the data set has a standard split.
+
+    Notes
+    -----
+    ================  =====================  ========  ======  =====================================
+    name              rows (train + test)    features  labels  source
+    ================  =====================  ========  ======  =====================================
+    emotions          391 + 202              72        6       Mulan
+    scene             1211 + 1196            294       6       Mulan
+    yeast             1500 + 917             103       14      Mulan; all rows are in river
+    tmc2007           21519 + 7077           500       22      Mulan's tmc2007-500
+    espgame           18689 + 2081           1000      268     LEAR, DenseSift
+    espgame-densehue  20770                  100       268     LEAR's DenseHue as one MATLAB file
+    pascal07          5011 + 4952            1000      20      LEAR, DenseSift
+    corel5k           4500 + 499             1000      260     LEAR, DenseSift
+    digit-scenes      3000 + 1000            576       10      generated, see `make_digit_scenes`
+    ================  =====================  ========  ======  =====================================
+
+    Examples
+    --------
+    >>> from splmll.datasets import load_dataset
+    >>> load_dataset("digit-scenes")
+    <Dataset 'digit-scenes': 4000 rows, 576 features (dense), 10 labels, split 3000 + 1000>
+    """
+    if name not in _CATALOGUE:
+        raise DatasetError(
+            f"there is no data set {name!r}; the names are {', '.join(dataset_names())}, and "
+            "read_dataset reads your own files"
+        )
+    dataset = _CATALOGUE[name].load(name, data_home)
+    _CATALOGUE[name].check_shape(dataset)
+    return dataset
+
+
+def dataset_names() -> list[str]:
+    """Return the names that `load_dataset` knows.
+
+    Examples
+    --------
+    >>> from splmll.datasets import dataset_names
+    >>> "yeast" in dataset_names()
+    True
+    """
+    return sorted(_CATALOGUE)
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """One data set: how it is loaded and the shape (train, test, features, labels) it must have."""
+
+    load: Callable[[str, Any], Dataset]
+    shape: tuple[int, int, int, int]
+
+    def check_shape(self, dataset: Dataset) -> None:
+        n_train = dataset.X.shape[0] if dataset.train is None else len(dataset.train)
+        n_test = 0 if dataset.test is None else len(dataset.test)
+        found = (n_train, n_test, dataset.X.shape[1], dataset.Y.shape[1])
+        if found != self.shape:
+            words = "{} + {} rows, {} features and {} labels"
+            raise DatasetError(
+                f"its files hold {words.format(*found)}, but the set has "
+                f"{words.format(*self.shape)}; put the original files in their place",
+                path=dataset.name,
+            )
+
+
+# Mulan -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _MulanFiles:
+    """File names of one set with their checksums, and the folders of the source to try."""
+
+    train: str
+    test: str
+    labels: str
+    sha256: dict[str, str]
+    folders: tuple[str, ...]
+    # Names that a file goes by at the source, where they differ from ours.
+    aliases: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def names(self) -> tuple[str, str, str]:
+        return (self.train, self.test, self.labels)
+
+    def urls(self, file: str) -> list[str]:
+        names = (file, *self.aliases.get(file, ()))
+        return [f"{MULAN_URL}/{folder}/{name}" for folder in self.folders for name in names]
+
+
+def _load_mulan(name: str, data_home: Any, *, files: _MulanFiles) -> Dataset:
+    folder = _find(_folders(name, data_home), files.names)
+    if folder is None:
+        folder = _download_mulan(name, data_home, files)
+    parts = [
+        read_arff(folder / part, labels=folder / files.labels, name=name)
+        for part in (files.train, files.test)
+    ]
+    return _join(*parts)
+
+
+def _download_mulan(name: str, data_home: Any, files: _MulanFiles) -> Path:
+    folder = _destination(name, data_home)
+    try:
+        for file in files.names:
+            if not (folder / file).exists():
+                _download_first(files.urls(file), folder / file, files.sha256[file])
+    except DatasetError as error:
+        raise DatasetError(
+            f"{name} is not on this machine and could not be downloaded ({_reason(error)}); put "
+            f"{_and(files.names)} into {folder}"
+        ) from error
+    return folder
+
+
+def _download_first(urls: list[str], destination: Path, sha256: str) -> None:
+    for url in urls:
+        try:
+            download(url, destination, sha256)
+            return
+        except DatasetError as error:
+            # Only where the file is not, another place may have it.
+            elsewhere = isinstance(error.__cause__, HTTPError) and error.__cause__.code == 404
+            if not elsewhere or url == urls[-1]:
+                raise
+
+
+def _reason(error: DatasetError) -> str:
+    """Return why a download failed, without the advice that only suits a single file."""
+    cause = error.__cause__
+    return str(error if cause is None else getattr(cause, "reason", None) or cause)
+
+
+def _load_yeast(name: str, data_home: Any, *, files: _MulanFiles) -> Dataset:
+    on_disk = _find(_folders(name, data_home), files.names) is not None
+    table = None if on_disk else _river_file()
+    if table is None:
+        return _load_mulan(name, data_home, files=files)
+    data = read_table(table, label_prefix="Class", name=name)
+    # river's rows are Mulan's test part followed by the training part.
+    n_test = 917
+    order = np.r_[n_test : len(data.X), :n_test]
+    n_train = len(order) - n_test
+    return Dataset(
+        X=data.X[order],
+        Y=data.Y[order],
+        feature_names=data.feature_names,
+        label_names=[f"Class{label}" for label in data.label_names],
+        name=name,
+        train=np.arange(n_train),
+        test=np.arange(n_train, len(order)),
+    )
+
+
+def _river_file() -> Path | None:
+    from importlib.util import find_spec
+
+    spec = find_spec("river")  # does not import it, which would take seconds
+    if spec is None or spec.origin is None:
+        return None
+    table = Path(spec.origin).parent / "datasets" / "yeast.csv.gz"
+    return table if table.is_file() else None
+
+
+# LEAR ------------------------------------------------------------------------------------------
+
+
+def _load_lear(name: str, data_home: Any) -> Dataset:
+    files = _lear_hvecs(name)
+    dictionary = f"{name}_dictionary.txt"
+    folders = _folders(name, data_home)
+    folder = _find(folders, (*files, dictionary))
+    if folder is None:
+        also = "; the name espgame-densehue loads a smaller variant" if name == "espgame" else ""
+        raise _put_by_hand(name, (*files, dictionary), data_home, also)
+    return _join_lear(name, folder, folder / dictionary)
+
+
+def _load_corel5k(name: str, data_home: Any) -> Dataset:
+    folders = _folders(name, data_home)
+    folder = _find(folders, _lear_hvecs(name))
+    if folder is not None:
+        return _join_lear(name, folder, None)
+    matlab = tuple(
+        f"{name}_{part}_{what}.mat" for part in ("train", "test") for what in ("DenseSift", "Label")
+    )
+    folder = _find(folders, matlab)
+    if folder is None:
+        raise _put_by_hand(name, _lear_hvecs(name), data_home, "")
+    return _join(
+        *(
+            read_mat(
+                folder / f"{name}_{part}_DenseSift.mat",
+                features=f"{name}_{part}_DenseSift_data",
+                labels=f"{name}_{part}_Label",
+                labels_path=folder / f"{name}_{part}_Label.mat",
+                name=name,
+            )
+            for part in ("train", "test")
+        )
+    )
+
+
+def _load_espgame_densehue(name: str, data_home: Any) -> Dataset:
+    files = ("espgame_DenseHue.mat", "espgame_dictionary.txt")
+    folder = _find(_folders("espgame", data_home), files)
+    if folder is None:
+        raise _put_by_hand("espgame", files, data_home, "")
+    return read_mat(
+        folder / files[0],
+        features="X_all",
+        labels="Y_all",
+        label_names=folder / files[1],
+        name=name,
+    )
+
+
+def _lear_hvecs(name: str) -> tuple[str, ...]:
+    return tuple(
+        f"{name}_{part}_{what}.hvecs"
+        for part in ("train", "test")
+        for what in ("DenseSift", "annot")
+    )
+
+
+def _join_lear(name: str, folder: Path, dictionary: Path | None) -> Dataset:
+    return _join(
+        *(
+            read_lear(
+                folder / f"{name}_{part}_DenseSift.hvecs",
+                folder / f"{name}_{part}_annot.hvecs",
+                dictionary,
+                name=name,
+            )
+            for part in ("train", "test")
+        )
+    )
+
+
+def _put_by_hand(name: str, files: Iterable[str], data_home: Any, also: str) -> DatasetError:
+    folder = _destination(name, data_home)
+    return DatasetError(
+        f"{name} is not on this machine; get it from {LEAR_PAGE} and put {_and(files)} into "
+        f"{folder}{also}"
+    )
+
+
+# Folders and parts -----------------------------------------------------------------------------
+
+
+def _cache() -> Path:
+    import platformdirs
+
+    return Path(os.environ.get("SPLMLL_CACHE") or platformdirs.user_cache_dir("splmll"))
+
+
+def _destination(name: str, data_home: Any) -> Path:
+    """Return the folder into which the files of a set are put."""
+    return (_cache() if data_home is None else Path(data_home).expanduser()) / name
+
+
+def _folders(name: str, data_home: Any) -> list[Path]:
+    """Return the folders in which the files of a set may be, the first choice first."""
+    folders = [] if data_home is None else [_destination(name, data_home)]
+    if os.environ.get("SPLMLL_DATA"):
+        folders.append(_destination(name, os.environ["SPLMLL_DATA"]))
+    return [*folders, _destination(name, None)]
+
+
+def _find(folders: list[Path], files: Iterable[str]) -> Path | None:
+    """Return the first folder that has all the files, so that parts of two copies never mix."""
+    names = list(files)
+    for folder in folders:
+        if all((folder / file).is_file() for file in names):
+            for file in names:
+                existing_file(folder / file)
+            return folder
+    return None
+
+
+def _join(train: Dataset, test: Dataset) -> Dataset:
+    """Return the two parts as one data set with its split."""
+    for what in ("feature_names", "label_names"):
+        if getattr(train, what) != getattr(test, what):
+            raise DatasetError(
+                f"the {what.replace('_', ' ')} of the training and the test file differ; put the "
+                "original files in their place",
+                path=train.name,
+            )
+    n_train, n_test = train.X.shape[0], test.X.shape[0]
+    return replace(
+        train,
+        X=_stack(train.X, test.X),
+        Y=_stack(train.Y, test.Y),
+        train=np.arange(n_train),
+        test=np.arange(n_train, n_train + n_test),
+    )
+
+
+def _stack(upper: Any, lower: Any) -> Any:
+    if sparse.issparse(upper) or sparse.issparse(lower):
+        return sparse.csr_array(sparse.vstack([upper, lower], format="csr"))
+    return np.concatenate([upper, lower])
+
+
+def _and(names: Iterable[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+_EMOTIONS = _MulanFiles(
+    train="emotions-train.arff",
+    test="emotions-test.arff",
+    labels="emotions.xml",
+    folders=("emotions",),
+    sha256={
+        "emotions-train.arff": "bbe704106c79bb8fb99c1d1d2e9bde081d6a2daeb01f100862f11fd91a3c1f98",
+        "emotions-test.arff": "f13d4b746b7b5c8eb484bd751d6ac463d4560dff998a93516a5c1fe35daf6c8f",
+        "emotions.xml": "dbce8e6ccbbb2fcbfd9e9edbb230d7ed12692c6e13f59fdbc0161fa9b6cf2dc0",
+    },
+)
+_SCENE = _MulanFiles(
+    train="scene-train.arff",
+    test="scene-test.arff",
+    labels="scene.xml",
+    folders=("scene",),
+    sha256={
+        "scene-train.arff": "b53ba93bdf412de922e3960389bcee24744fa3e872ce610511fc1d750888b64d",
+        "scene-test.arff": "ea38d20296b3ff7e220f477a3b802a9bcb2d768881fe6ee163efbc97ea527a42",
+        "scene.xml": "55d8b247b949ad5c52e5a73d8c6775ec6e5469ce9682465b45b333b68ee4bcc5",
+    },
+)
+_YEAST = _MulanFiles(
+    train="yeast-train.arff",
+    test="yeast-test.arff",
+    labels="yeast.xml",
+    folders=("yeast",),
+    sha256={
+        "yeast-train.arff": "e759dc991ff54694a4ff9c4314f3be0d6fd2b1994a4b563f57e416394c6aebbd",
+        "yeast-test.arff": "4aaac102bff9669a765bf0b378602e5cc8c3b181048282e2f003117b496d552a",
+        "yeast.xml": "c3056cc26444b5158b1588d1b73bec9c45429e10f0957ad085903423cb81f247",
+    },
+)
+_TMC2007 = _MulanFiles(
+    train="tmc2007-500-train.arff",
+    test="tmc2007-500-test.arff",
+    labels="tmc2007-500.xml",
+    # The source has kept the set under both names.
+    folders=("tmc2007-500", "tmc2007"),
+    aliases={"tmc2007-500.xml": ("tmc2007.xml",)},
+    sha256={
+        "tmc2007-500-train.arff": (
+            "edfe7b7615c6f80e54c92a214437610d1ae36560c5cc6c4253b51c434d258273"
+        ),
+        "tmc2007-500-test.arff": "b24f9c3f1eba77c9da0bbaff093ba41d331b7351be0167a8e1e3852c62e25e38",
+        "tmc2007-500.xml": "cb6a67c8ae72fd9b47d89f77aa5b7f6cafb4ba9c20b1124c65a95a3f2caec38d",
+    },
+)
+
+_CATALOGUE: dict[str, _Entry] = {
+    "emotions": _Entry(partial(_load_mulan, files=_EMOTIONS), (391, 202, 72, 6)),
+    "scene": _Entry(partial(_load_mulan, files=_SCENE), (1211, 1196, 294, 6)),
+    "yeast": _Entry(partial(_load_yeast, files=_YEAST), (1500, 917, 103, 14)),
+    "tmc2007": _Entry(partial(_load_mulan, files=_TMC2007), (21519, 7077, 500, 22)),
+    "espgame": _Entry(_load_lear, (18689, 2081, 1000, 268)),
+    "espgame-densehue": _Entry(_load_espgame_densehue, (20770, 0, 100, 268)),
+    "pascal07": _Entry(_load_lear, (5011, 4952, 1000, 20)),
+    "corel5k": _Entry(_load_corel5k, (4500, 499, 1000, 260)),
+    "digit-scenes": _Entry(lambda name, data_home: make_digit_scenes(), (3000, 1000, 576, 10)),
+}

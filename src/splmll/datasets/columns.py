@@ -1,0 +1,240 @@
+"""A table file as named columns, before anyone asks which of them are labels.
+
+Arrow reads the file strictly; what it refuses is said with the line in which it stands.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from splmll.datasets.checks import check_unique, decode, read_bytes
+from splmll.exceptions import DatasetError
+
+_BLOCK = 64 * 1024 * 1024  # bytes that Arrow takes at once; no row may be longer
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of a file as Arrow arrays, and how to say where a row stands."""
+
+    path: Any
+    columns: dict[str, Any]
+    line_of: Callable[[int], int | None]
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+        return list(self.columns)
+
+    def error(self, message: str, row: int | None = None) -> DatasetError:
+        """Return the error for this file, with the line of a row where there are lines."""
+        line = None if row is None else self.line_of(row)
+        if row is not None and line is None:
+            message = f"row {row + 1}: {message}"
+        return DatasetError(message, path=self.path, line=line)
+
+
+def read_columns(path: Any, delimiter: str | None = None, encoding: str = "utf-8") -> Table:
+    r"""Read a CSV, TSV or Parquet file into named columns; CSV columns are all text.
+
+    Parameters
+    ----------
+    path : path-like
+        The file; `.gz` after `.csv` or `.tsv` is unpacked.
+    delimiter : str, optional
+        What separates the columns; by default it is guessed from the suffix and the first line.
+    encoding : str
+        Encoding of a CSV file.
+
+    Returns
+    -------
+    Table
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from splmll.datasets.columns import read_columns
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "toy.csv"
+    ...     _ = file.write_text("a;b\n1;x\n")
+    ...     table = read_columns(file)
+    >>> table.names, table.columns["b"].to_pylist()
+    (['a', 'b'], ['x'])
+    """
+    content = read_bytes(path)
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    if content[:4] == b"PAR1" or suffixes[-1:] in ([".parquet"], [".pq"]):
+        return _read_parquet(content, path)
+    if suffixes[-1:] == [".gz"] or content[:2] == b"\x1f\x8b":
+        content = _unzip(content, path)
+    return _read_csv(content, path, delimiter, encoding, is_tsv=".tsv" in suffixes)
+
+
+def _unzip(content: bytes, path: Any) -> bytes:
+    import gzip
+
+    try:
+        content = gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DatasetError(
+            f"the file is not whole gzip data ({error}); get it again", path=path
+        ) from error
+    if not content:
+        raise DatasetError("the file is empty; get it again from its source", path=path)
+    return content
+
+
+def _read_parquet(content: bytes, path: Any) -> Table:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(
+            pa.BufferReader(content), use_threads=False, page_checksum_verification=True
+        )
+        # Offsets that point outside their buffers would crash the interpreter later.
+        table.validate(full=True)
+        names = [str(column) for column in table.column_names]
+        columns = [_plain(table.column(number)) for number in range(table.num_columns)]
+    except Exception as error:
+        # Arrow raises subclasses of nearly every built-in error on damaged files.
+        raise DatasetError(
+            f"this is not a Parquet file that can be read ({_first_line(error)}); write it again",
+            path=path,
+        ) from error
+    if not columns or not table.num_rows:
+        raise DatasetError("the table has no rows; write it again", path=path)
+    check_unique(names, "column", path)
+    return Table(path, dict(zip(names, columns)), lambda row: None)
+
+
+def _plain(column: Any) -> Any:
+    """Return a column as one Arrow array, dictionaries replaced by their values."""
+    import pyarrow as pa
+
+    column = column.combine_chunks()
+    if isinstance(column, pa.ChunkedArray):
+        column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.nulls(0)
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    return column
+
+
+def _read_csv(
+    content: bytes, path: Any, delimiter: str | None, encoding: str, *, is_tsv: bool
+) -> Table:
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    text = decode(content, encoding, path).removeprefix("\ufeff")
+    if not text.strip():
+        raise DatasetError("the file is empty; get it again from its source", path=path)
+    content = text.encode("utf-8")
+    if delimiter is None:
+        delimiter = "\t" if is_tsv else _guess_delimiter(text.lstrip("\r\n").splitlines()[0])
+    if len(delimiter) != 1:
+        raise DatasetError(
+            f"delimiter={delimiter!r} is not one character; give one, for example ';'", path=path
+        )
+
+    def line_of(row: int) -> int | None:
+        return _line_of_record(text, delimiter, row + 1)
+
+    bad_rows: list[Any] = []
+
+    def stop_at(row: Any) -> str:
+        bad_rows.append(row)
+        return "error"
+
+    # Everything as text, header included: Arrow guesses types from the first block alone.
+    n_columns = _count_columns(text, delimiter)
+    strings = {f"f{number}": pa.string() for number in range(n_columns)}
+    try:
+        table = arrow_csv.read_csv(
+            pa.BufferReader(content),
+            read_options=arrow_csv.ReadOptions(
+                use_threads=False,
+                autogenerate_column_names=True,
+                block_size=min(max(len(content) + 1, 1 << 12), _BLOCK),
+            ),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=delimiter, newlines_in_values=True, invalid_row_handler=stop_at
+            ),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=strings, strings_can_be_null=False
+            ),
+        )
+        columns = [
+            _plain(table.column(number)).cast(pa.string()) for number in range(table.num_columns)
+        ]
+    except Exception as error:
+        if bad_rows:
+            bad = bad_rows[0]
+            line = None if bad.number is None else _line_of_record(text, delimiter, bad.number - 1)
+            raise DatasetError(
+                f"the row has {bad.actual_columns} values but the first line names "
+                f"{bad.expected_columns} columns; quote values that contain {delimiter!r}",
+                path=path,
+                line=line,
+            ) from error
+        # Arrow raises subclasses of nearly every built-in error on damaged files.
+        raise DatasetError(
+            f"this is not a table that can be read ({_first_line(error)}); check its quotes and "
+            "delimiters",
+            path=path,
+        ) from error
+    names = [str(column[0].as_py()).strip() for column in columns]
+    if "" in names:
+        raise DatasetError(
+            f"column {names.index('') + 1} has no name; the first line has to name all columns",
+            path=path,
+            line=line_of(-1),
+        )
+    check_unique(names, "column", path)
+    if len(columns[0]) < 2:
+        raise DatasetError("the table has no rows below its first line; get it again", path=path)
+    return Table(path, {n: column.slice(1) for n, column in zip(names, columns)}, line_of)
+
+
+def _guess_delimiter(first_line: str) -> str:
+    for candidate in (",", ";", "\t"):
+        if candidate in first_line:
+            return candidate
+    return ","
+
+
+def _count_columns(text: str, delimiter: str) -> int:
+    try:
+        for fields in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
+            if fields:
+                return len(fields)
+    except csv.Error:
+        pass  # Arrow will say what is wrong with the first line
+    return 0
+
+
+def _line_of_record(text: str, delimiter: str, record: int) -> int | None:
+    """Return the line in which a record starts; only errors need it, so it is found by reading."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    start = 1
+    try:
+        for fields in reader:
+            if fields:
+                if record == 0:
+                    return start
+                record -= 1
+            start = reader.line_num + 1
+    except csv.Error:
+        return None
+    return None
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0][:200]

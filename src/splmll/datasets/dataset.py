@@ -1,0 +1,157 @@
+"""What every reader returns: features, labels, their names and the standard split.
+
+A `Dataset` is checked when it is made, so that whoever receives one can rely on its shapes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from splmll.exceptions import DatasetError
+
+if TYPE_CHECKING:
+    from splmll.datasets.description import DatasetDescription
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """Features, labels and names of one multi-label data set.
+
+    Parameters
+    ----------
+    X : ndarray, CSR array or DataFrame of shape (n_rows, n_features)
+        Features: an array or CSR array of numbers; a DataFrame only where a table had
+        categorical or text columns, so that a pipeline can be built from them.
+    Y : ndarray or CSR array of shape (n_rows, n_labels)
+        Labels, 0 or 1. A dense array may hold NaN where the reader was told that labels
+        can be unknown.
+    feature_names, label_names : sequence of str
+        Unique names, in column order.
+    name : str
+        Name of the data set.
+    train, test : ndarray of int or None
+        Row numbers of the standard split, where the data set has one.
+    column_kinds : dict of str to str
+        For table data: feature name -> "numeric", "categorical" or "text".
+    image_shape : tuple of int or None
+        For pictures: the shape (channels, height, width) of one row of X; see `images`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll.datasets import Dataset
+    >>> data = Dataset(
+    ...     X=np.zeros((3, 2)), Y=np.array([[1, 0], [1, 1], [0, 0]]),
+    ...     feature_names=["width", "height"], label_names=["round", "red"], name="things",
+    ... )
+    >>> data
+    <Dataset 'things': 3 rows, 2 features (dense), 2 labels, no standard split>
+    >>> data.describe().cardinality
+    1.0
+    """
+
+    X: Any
+    Y: Any
+    feature_names: Sequence[str]
+    label_names: Sequence[str]
+    name: str = "dataset"
+    train: np.ndarray | None = None
+    test: np.ndarray | None = None
+    column_kinds: dict[str, str] = field(default_factory=dict)
+    image_shape: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "feature_names", [str(name) for name in self.feature_names])
+        object.__setattr__(self, "label_names", [str(name) for name in self.label_names])
+        for what, matrix in (("features", self.X), ("labels", self.Y)):
+            if len(matrix.shape) != 2:
+                raise DatasetError(
+                    f"{what} have {len(matrix.shape)} dimensions but need 2, rows and columns; "
+                    "reshape them",
+                    path=self.name,
+                )
+        if self.X.shape[0] != self.Y.shape[0]:
+            raise DatasetError(
+                f"features have {self.X.shape[0]} rows but labels have {self.Y.shape[0]}; "
+                "give both for the same rows",
+                path=self.name,
+            )
+        for what, names, width in (
+            ("feature", self.feature_names, self.X.shape[1]),
+            ("label", self.label_names, self.Y.shape[1]),
+        ):
+            if len(names) != width:
+                raise DatasetError(
+                    f"{len(names)} {what} names for {width} {what} columns; give one for each",
+                    path=self.name,
+                )
+            if len(set(names)) != len(names):
+                twice = next(n for i, n in enumerate(names) if n in names[:i])
+                raise DatasetError(
+                    f"the {what} name {twice!r} stands twice; rename one of the two",
+                    path=self.name,
+                )
+        if self.image_shape is not None and prod(self.image_shape) != self.X.shape[1]:
+            raise DatasetError(
+                f"pictures of shape {self.image_shape} have {prod(self.image_shape)} pixels but "
+                f"X has {self.X.shape[1]} columns; make the two agree",
+                path=self.name,
+            )
+
+    @property
+    def images(self) -> np.ndarray:
+        """Features as pictures, an array of shape (n_rows, channels, height, width)."""
+        if self.image_shape is None:
+            raise DatasetError("this data set holds no pictures; use X", path=self.name)
+        return np.asarray(self.X).reshape(-1, *self.image_shape)
+
+    def split(self) -> tuple[Any, Any, Any, Any]:
+        """Return ``X_train, Y_train, X_test, Y_test`` of the standard split."""
+        if self.train is None or self.test is None:
+            raise DatasetError(
+                "this data set has no standard split; "
+                "use splmll.model_selection.multilabel_train_test_split",
+                path=self.name,
+            )
+        return (
+            _rows(self.X, self.train),
+            _rows(self.Y, self.train),
+            _rows(self.X, self.test),
+            _rows(self.Y, self.test),
+        )
+
+    def describe(self) -> DatasetDescription:
+        """Return the statistics of the labels: cardinality, imbalance, co-occurrence and more."""
+        from splmll.datasets.description import DatasetDescription
+
+        return DatasetDescription.from_dataset(self)
+
+    def __repr__(self) -> str:
+        n_rows, n_features = self.X.shape
+        if isinstance(self.X, pd.DataFrame):
+            storage = "table"
+        else:
+            storage = "sparse" if sparse.issparse(self.X) else "dense"
+        if self.train is None or self.test is None:
+            split = "no standard split"
+        else:
+            split = f"split {len(self.train)} + {len(self.test)}"
+        return (
+            f"<Dataset {self.name!r}: {n_rows} rows, {n_features} features ({storage}), "
+            f"{self.Y.shape[1]} labels, {split}>"
+        )
+
+
+def _rows(matrix: Any, index: np.ndarray) -> Any:
+    if isinstance(matrix, pd.DataFrame):
+        return matrix.iloc[index]
+    if sparse.issparse(matrix):
+        return matrix.tocsr()[index]
+    return matrix[index]

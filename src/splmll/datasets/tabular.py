@@ -1,0 +1,470 @@
+"""Tables: CSV, TSV and Parquet files with features and labels side by side.
+
+Numeric, categorical and text columns are told apart and kept apart, so that a pipeline can be
+built from them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from splmll.datasets.checks import check_unique
+from splmll.datasets.columns import Table, read_columns
+from splmll.datasets.dataset import Dataset
+from splmll.exceptions import DatasetError
+
+# In a column of numbers these words mean that a value is missing.
+MISSING_WORDS = ("", "?", "na", "n/a", "nan", "null", "none")
+# Tried in this order: a tag is more likely to contain one of the later characters.
+TAG_DELIMITERS = (";", "|", ",")
+# More cells than this, and labels from a tag column are stored sparse.
+_DENSE_CELLS = 50_000_000
+
+
+def read_table(
+    path: str | Path,
+    *,
+    labels: str | Sequence[str] | None = None,
+    label_prefix: str | None = None,
+    label_column: str | None = None,
+    label_delimiter: str | None = None,
+    text: str | Sequence[str] | None = None,
+    categorical: str | Sequence[str] | None = None,
+    numeric: str | Sequence[str] | None = None,
+    ignore: str | Sequence[str] | None = None,
+    allow_missing: bool = False,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+    name: str | None = None,
+) -> Dataset:
+    r"""Read a table with one row for each example.
+
+    Which columns hold the labels is said in exactly one of three ways: `labels`, `label_prefix`
+    or `label_column`. All other columns are features.
+
+    A feature column is numeric if each of its values is a number (or true and false). Any
+    other is text if its distinct values have three or more words on average, or if there are more
+    than 50 of them and more than half as many as rows; else it is categorical. `text`,
+    `categorical` and `numeric` overrule this.
+
+    Parameters
+    ----------
+    path : path-like
+        `.csv`, `.tsv` (both also with `.gz`), `.parquet` or `.pq`. The first line of a CSV file
+        names the columns.
+    labels : sequence of str, optional
+        Names of the label columns, which hold 0 and 1, or true and false.
+    label_prefix : str, optional
+        All columns whose names start with it are labels; the names lose the prefix.
+    label_column : str, optional
+        The one column that lists the labels of a row: several in one cell between delimiters,
+        a JSON list, or a list column of Parquet. An empty cell is a row without labels. The labels
+        come out in alphabetical order.
+    label_delimiter : str, optional
+        What separates the labels in a cell; by default a JSON list if every cell is one, or else
+        the first of ``;``, ``|`` and ``,`` that occurs. A space has to be given.
+    text, categorical, numeric, ignore : sequence of str, optional
+        Feature columns that are to be taken as such, or left out.
+    allow_missing : bool
+        Whether feature values may be missing: NaN in numeric and None in categorical columns.
+        An empty cell of a text column is an empty text.
+    delimiter : str, optional
+        What separates the columns of a CSV file; by default a tab in `.tsv`, otherwise a comma, or
+        a semicolon or tab if the first line has no comma but one of these.
+    encoding : str
+        Encoding of a CSV file.
+    name : str, optional
+        Name of the data set; by default the name of the file.
+
+    Returns
+    -------
+    Dataset
+        X is a float64 array if all features are numeric, else a DataFrame; `column_kinds` says
+        what each feature is.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from splmll.datasets import read_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "films.csv"
+    ...     _ = file.write_text("minutes,plot,tags\n90,a ship sinks slowly,drama;sea\n"
+    ...                         "101,two friends go west,drama\n")
+    ...     films = read_table(file, label_column="tags")
+    >>> films.column_kinds
+    {'minutes': 'numeric', 'plot': 'text'}
+    >>> films.label_names, films.Y.tolist()
+    (['drama', 'sea'], [[1, 1], [1, 0]])
+    """
+    table = read_columns(path, delimiter, encoding)
+    label_like = _label_columns(table, labels, label_prefix, label_column)
+    forced = _forced_kinds(table, label_like, text, categorical, numeric, ignore)
+    if label_column is not None:
+        label_names, Y = _tags(table, label_column, label_delimiter)
+    else:
+        cut = 0 if label_prefix is None else len(label_prefix)
+        label_names = [column[cut:] for column in label_like]
+        Y = np.column_stack([_label(table, column) for column in label_like])
+    check_unique(label_names, "label name", path)
+
+    is_label = set(label_like)
+    features: dict[str, np.ndarray] = {}
+    kinds: dict[str, str] = {}
+    for column in table.names:
+        if column in is_label or forced.get(column) == "ignore":
+            continue
+        features[column], kinds[column] = _feature(table, column, forced.get(column), allow_missing)
+    if not features:
+        raise DatasetError("no column is left for the features; check the options", path=path)
+    if set(kinds.values()) == {"numeric"}:
+        X: Any = np.column_stack(list(features.values()))
+    else:
+        X = pd.DataFrame(features)
+    return Dataset(
+        X=X,
+        Y=Y,
+        feature_names=list(features),
+        label_names=label_names,
+        name=_stem(path) if name is None else name,
+        column_kinds=kinds,
+    )
+
+
+# Which column is what --------------------------------------------------------------------------
+
+
+def _label_columns(
+    table: Table,
+    labels: str | Sequence[str] | None,
+    label_prefix: str | None,
+    label_column: str | None,
+) -> list[str]:
+    if sum(way is not None for way in (labels, label_prefix, label_column)) != 1:
+        raise table.error(
+            "say which columns are labels in one way: labels=[...], label_prefix='...' or "
+            f"label_column='...'; the columns are {_some(table.names)}"
+        )
+    if label_prefix is not None:
+        chosen = [column for column in table.names if column.startswith(label_prefix)]
+        if not chosen:
+            raise table.error(
+                f"no column starts with {label_prefix!r}; the columns are {_some(table.names)}"
+            )
+        if label_prefix in chosen:
+            raise table.error(
+                f"the column {label_prefix!r} is nothing but the prefix, so its label would have "
+                "no name; rename it"
+            )
+        return chosen
+    chosen = [label_column] if label_column is not None else _as_list(labels)
+    if not chosen:
+        raise table.error("labels=[] names no column; give at least one")
+    _check_known(table, chosen, "label")
+    check_unique(chosen, "label column", table.path)
+    return chosen
+
+
+def _forced_kinds(
+    table: Table,
+    label_like: list[str],
+    text: str | Sequence[str] | None,
+    categorical: str | Sequence[str] | None,
+    numeric: str | Sequence[str] | None,
+    ignore: str | Sequence[str] | None,
+) -> dict[str, str]:
+    forced: dict[str, str] = {}
+    for kind, given in (
+        ("text", text),
+        ("categorical", categorical),
+        ("numeric", numeric),
+        ("ignore", ignore),
+    ):
+        columns = _as_list(given)
+        _check_known(table, columns, kind)
+        for column in columns:
+            other = "label" if column in label_like else forced.get(column, kind)
+            if other != kind:
+                raise table.error(
+                    f"the column {column!r} is given as {other} and as {kind}; keep one"
+                )
+            forced[column] = kind
+    return forced
+
+
+def _check_known(table: Table, columns: Iterable[str], what: str) -> None:
+    for column in columns:
+        if column not in table.columns:
+            raise table.error(
+                f"there is no {what} column {column!r}; the columns are {_some(table.names)}"
+            )
+
+
+def _as_list(names: str | Sequence[str] | None) -> list[str]:
+    if names is None:
+        return []
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _some(names: Sequence[str], most: int = 12) -> str:
+    shown = ", ".join(map(repr, names[:most]))
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+# Labels ----------------------------------------------------------------------------------------
+
+
+def _label(table: Table, column: str) -> np.ndarray:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    cells = table.columns[column]
+    if pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type):
+        words = pc.utf8_lower(pc.utf8_trim_whitespace(cells))
+        for word, digit in (("true", "1"), ("false", "0")):
+            words = pc.replace_substring_regex(words, pattern=f"^{word}$", replacement=digit)
+    elif _is_number(cells.type) or pa.types.is_null(cells.type):
+        words = cells
+    else:
+        raise table.error(
+            f"the label column {column!r} has the type {cells.type}, but a label is 0 or 1 (or "
+            "true or false); convert it, or give the column as label_column if it lists labels"
+        )
+    values, words = _numbers(words)
+    if values is None:
+        row = _first_non_number(words)
+    else:
+        wrong = np.flatnonzero((values != 0) & (values != 1))
+        if not wrong.size:
+            return values.astype(np.uint8)
+        row = int(wrong[0])
+    cell = cells[row].as_py()
+    found = "is empty" if cell in (None, "") else f"holds {cell!r}"
+    raise table.error(
+        f"the label column {column!r} {found}, but a label is 0 or 1 (or true or false); "
+        "correct it, or name other columns",
+        row,
+    )
+
+
+def _tags(table: Table, column: str, delimiter: str | None) -> tuple[list[str], Any]:
+    import pyarrow as pa
+
+    cells = table.columns[column]
+    is_list = pa.types.is_list(cells.type) or pa.types.is_large_list(cells.type)
+    if not _is_plain(cells.type.value_type if is_list else cells.type):
+        raise table.error(
+            f"the label column {column!r} has the type {cells.type}, but labels are listed as text "
+            "or in a list; convert it"
+        )
+    if is_list:
+        rows = [_list_cell(table, column, row, cell) for row, cell in enumerate(cells.to_pylist())]
+    else:
+        texts = ["" if cell is None else str(cell).strip() for cell in cells.to_pylist()]
+        filled = [cell for cell in texts if cell]
+        if delimiter is None and filled and all(cell.startswith("[") for cell in filled):
+            rows = [_json_cell(table, column, row, cell) for row, cell in enumerate(texts)]
+        else:
+            if delimiter == "":
+                raise table.error("label_delimiter is empty; give at least one character")
+            if delimiter is None:
+                delimiter = next(
+                    (one for one in TAG_DELIMITERS if any(one in cell for cell in filled)),
+                    TAG_DELIMITERS[0],
+                )
+            rows = [[tag.strip() for tag in cell.split(delimiter)] for cell in texts]
+    rows = [[tag for tag in dict.fromkeys(row) if tag] for row in rows]
+    names = sorted({tag for row in rows for tag in row})
+    if not names:
+        raise table.error(f"no row has a label in column {column!r}; name another column")
+    number = {tag: position for position, tag in enumerate(names)}
+    indices = [number[tag] for row in rows for tag in sorted(row)]
+    starts = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+    Y = sparse.csr_array(
+        (np.ones(len(indices), np.uint8), np.asarray(indices, np.int64), starts),
+        shape=(len(rows), len(names)),
+    )
+    return names, Y.toarray() if Y.shape[0] * Y.shape[1] <= _DENSE_CELLS else Y
+
+
+def _json_cell(table: Table, column: str, row: int, cell: str) -> list[str]:
+    if not cell:
+        return []
+    try:
+        value = json.loads(cell)
+    except (ValueError, RecursionError) as error:
+        raise table.error(
+            f"the cell of {column!r} starts like a JSON list but is none; correct it, or pass "
+            "label_delimiter",
+            row,
+        ) from error
+    return _list_cell(table, column, row, value)
+
+
+def _list_cell(table: Table, column: str, row: int, value: Any) -> list[str]:
+    if value is None:
+        return []
+    if not isinstance(value, list) or not all(
+        isinstance(tag, str | int) and not isinstance(tag, bool) for tag in value
+    ):
+        raise table.error(
+            f"the cell of {column!r} is not a list of names or whole numbers; correct it", row
+        )
+    return [str(tag).strip() for tag in value]
+
+
+# Features --------------------------------------------------------------------------------------
+
+
+def _feature(
+    table: Table, column: str, forced: str | None, allow_missing: bool
+) -> tuple[np.ndarray, str]:
+    cells = table.columns[column]
+    if forced in (None, "numeric"):
+        values, words = _numbers(cells)
+        if values is not None:
+            _check_numbers(table, column, values, allow_missing)
+            return values, "numeric"
+        if forced == "numeric":
+            row = _first_non_number(words)
+            raise table.error(
+                f"the column {column!r} holds {words[row]!r}, which is not a number; correct it or "
+                "do not name the column in numeric",
+                row,
+            )
+    texts = _texts(table, column)
+    kind = forced if forced is not None else _text_or_categorical(texts)
+    if kind == "text":
+        # Only a null of Parquet is missing; an empty cell is a text without words.
+        missing = np.array([cell is None for cell in texts])
+    else:
+        texts = np.array([cell or None for cell in texts], dtype=object)
+        missing = np.array([cell is None for cell in texts])
+    if missing.any() and not allow_missing:
+        raise _missing(table, column, int(np.flatnonzero(missing)[0]))
+    return texts, kind
+
+
+def _check_numbers(table: Table, column: str, values: np.ndarray, allow_missing: bool) -> None:
+    missing = np.isnan(values)
+    if missing.any() and not allow_missing:
+        raise _missing(table, column, int(np.flatnonzero(missing)[0]))
+    infinite = np.isinf(values)
+    if infinite.any():
+        raise table.error(
+            f"the column {column!r} holds an infinite value; correct it, or leave the column out "
+            "with ignore",
+            int(np.flatnonzero(infinite)[0]),
+        )
+
+
+def _missing(table: Table, column: str, row: int) -> DatasetError:
+    return table.error(
+        f"the column {column!r} has a missing value; fill it in, pass allow_missing=True and "
+        "impute later, or leave the column out with ignore",
+        row,
+    )
+
+
+def _numbers(cells: Any) -> tuple[np.ndarray | None, np.ndarray]:
+    """Return a column as float64 with NaN for missing, or None and its words if it is no numbers.
+
+    A column of the words true and false counts as ones and zeros.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = cells.type
+    if _is_number(kind):
+        if not pa.types.is_floating(kind):
+            cells = pc.cast(cells, pa.float64(), safe=False)
+        return cells.to_numpy(zero_copy_only=False).astype(np.float64), np.empty(0, object)
+    if pa.types.is_null(kind):
+        return np.full(len(cells), np.nan), np.empty(0, object)
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        return None, np.empty(0, object)
+    trimmed = pc.utf8_trim_whitespace(cells)
+    missing = pc.is_in(pc.utf8_lower(trimmed), value_set=pa.array(MISSING_WORDS, kind))
+    words = pc.if_else(missing, pa.scalar(None, kind), trimmed)
+    if words.null_count == len(words):
+        return np.full(len(words), np.nan), np.empty(0, object)
+    try:
+        return pc.cast(words, pa.float64()).to_numpy(zero_copy_only=False), np.empty(0, object)
+    except pa.ArrowInvalid:
+        pass
+    truth = pc.utf8_lower(words)
+    if pc.all(pc.is_in(truth, value_set=pa.array(["true", "false", None], kind))).as_py():
+        found = pc.equal(truth, pa.scalar("true", kind))
+        return pc.cast(found, pa.float64()).to_numpy(zero_copy_only=False), np.empty(0, object)
+    return None, np.array(words.to_pylist(), dtype=object)
+
+
+def _is_number(kind: Any) -> bool:
+    import pyarrow as pa
+
+    tests = (pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
+    return any(test(kind) for test in tests)
+
+
+def _is_plain(kind: Any) -> bool:
+    import pyarrow as pa
+
+    tests = (pa.types.is_string, pa.types.is_large_string, pa.types.is_null, _is_number)
+    return any(test(kind) for test in tests)
+
+
+def _first_non_number(words: np.ndarray) -> int:
+    """Return the first row whose word is not a number; 0 if the column holds no words at all."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for row, word in enumerate(words):
+        if word is None:
+            continue
+        try:
+            pc.cast(pa.scalar(word, pa.string()), pa.float64())
+        except pa.ArrowInvalid:
+            return row
+    return 0
+
+
+def _texts(table: Table, column: str) -> np.ndarray:
+    """Return a column as an object array of str and None."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    cells = table.columns[column]
+    kind = cells.type
+    if not _is_plain(kind):
+        raise table.error(
+            f"the column {column!r} has the type {kind}, which is neither number nor text; "
+            "convert it or leave it out with ignore"
+        )
+    if _is_number(kind) or pa.types.is_null(kind):
+        cells = pc.cast(cells, pa.string())
+    result = np.empty(len(cells), dtype=object)
+    result[:] = cells.to_pylist()
+    return result
+
+
+def _text_or_categorical(texts: np.ndarray) -> str:
+    distinct = {cell for cell in texts if cell}
+    if not distinct:
+        return "categorical"
+    words = sum(len(cell.split()) for cell in distinct) / len(distinct)
+    many = len(distinct) > max(50, len(texts) / 2)
+    return "text" if words >= 3 or many else "categorical"
+
+
+def _stem(path: Any) -> str:
+    place = Path(path)
+    if place.suffix.lower() == ".gz":
+        place = place.with_suffix("")
+    return place.stem

@@ -1,0 +1,1035 @@
+"""SPLMLL, the estimator: select predictable landmarks, predict them, recover all labels."""
+
+from __future__ import annotations
+
+import copy
+import numbers
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from scipy import sparse
+from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+from torch import nn
+
+from splmll.base import MultilabelClassifier
+from splmll.callbacks import CallbackSupportMixin, FitProgress, with_callbacks
+from splmll.labels import read_labels
+from splmll.landmarks.algorithm1 import Alternation, algorithm1
+from splmll.landmarks.embedding import (
+    BlendEmbedding,
+    Embedding,
+    KernelEmbedding,
+    LinearEmbedding,
+    NetworkEmbedding,
+    RegressorEmbedding,
+    default_blend,
+)
+from splmll.landmarks.exact import Solution, solve_recovery
+from splmll.landmarks.explanation import Explanation
+from splmll.landmarks.moments import Moments
+from splmll.landmarks.objective import Penalties
+from splmll.landmarks.path import LandmarkPath, landmark_path
+from splmll.landmarks.recovery import complete, recover_crossfitted
+from splmll.landmarks.selection import select_hard, select_soft
+from splmll.landmarks.statistics import Statistics
+from splmll.landmarks.stream import Stream
+from splmll.model_selection.stratification import MultilabelStratifiedKFold
+from splmll.neural import Training
+from splmll.thresholds import MIN_ROWS, RULES, GlobalThreshold, fit_threshold
+
+SLOPE_ROWS = 2000  # rows on which the slope of the probabilities is fitted
+
+ABLATIONS: dict[str, dict[str, Any]] = {
+    "NN-embeddings": {"selection": "all"},
+    "NN + separated": {"joint": False},
+    "joint + linear": {"embedding": "linear"},
+    "joint + NN": {},
+}
+"""The rows of the paper's Table 4 as settings: ``SPLMLL(**ABLATIONS["NN + separated"])``."""
+
+
+def _is_linear(estimator: Any) -> bool:
+    if estimator.embedding != "linear" or estimator.solver != "exact":
+        raise AttributeError(
+            'partial_fit adds up sufficient statistics: it needs embedding="linear" and '
+            f'solver="exact", not {estimator.embedding!r} and {estimator.solver!r}.'
+        )
+    return True
+
+
+class SPLMLL(CallbackSupportMixin, MultilabelClassifier):
+    """Selecting Predictable Landmarks for Multi-Label Learning.
+
+    Some labels are easy to predict from the input, and some labels tell much about others. A label
+    that is both is a *landmark*. SPL-MLL chooses the landmarks, predicts only those, and recovers
+    every label from them, in one objective [1]_::
+
+        ||(f(X) - Y) B||^2        landmarks must be predictable
+        + ||Y - Y B A||^2         landmarks must be representative
+        + lambda1 ||B - I||^2     a landmark keeps its own label
+        + lambda2 ||B||_{2,1}     few landmarks
+        + rho ||A||^2             zero in the paper; see below
+
+    f is the *embedding*, from features to one score per label. B = diag(b) is the *selection*: label
+    j is a landmark where b_j is not zero. A is the *recovery*: it turns landmarks into all labels.
+    The score of a new row is f(x) B A.
+
+    **Why the ridge rho.** Without it A = B^-1 recovers every label perfectly whatever b is, so B
+    A = I, the prediction is f(x) itself and nothing is selected. With a small rho a small b_j costs
+    something, useless labels reach b_j = 0 exactly, and the recovered scores become better than
+    f(x) where labels are many.
+
+    **Why folds.** A network drives its training error to zero, and then every label looks
+    predictable. So the error of a label is measured on rows its model did not see. These
+    out-of-fold predictions serve three more times: A is fitted on the predictions it will be fed
+    (``recovery="crossfit"``), thresholds are tuned on them, and the networks of the folds are
+    averaged at prediction time.
+
+    **How it is solved.** Given the errors and the moments of the labels every block has an exact
+    solution that does not depend on the number of rows (``solver="exact"``). ``solver="algorithm1"``
+    is the paper's alternating stochastic gradient descent; :meth:`as_published` gives all of the
+    paper's settings.
+
+    Parameters
+    ----------
+    embedding : {"mlp", "linear", "kernel", "blend"}, torch module, regressor or list, \
+default="mlp"
+        f(x). ``"mlp"`` is the paper's network; ``"linear"`` is ridge regression in closed form;
+        ``"kernel"`` is RBF kernel ridge regression (low-rank beyond ``n_components`` rows);
+        ``"blend"`` mixes network, kernel and extremely randomised trees per label: the most
+        accurate and the most expensive. A ``torch.nn.Module`` from the input to one output per
+        label is trained end to end: X may then be an image array or a torch Dataset. Any regressor
+        with scikit-learn's API may be used, and a list of all these is blended.
+    solver : {"exact", "algorithm1"}, default="exact"
+        Block-exact minimisation, or the paper's alternating gradient steps.
+    selection : {"soft", "hard", "all"}, default="soft"
+        Real weights b_j as published; weights 0 and 1 on the same objective by addition, removal
+        and swap; or every label with its own prediction, that is, no landmarks at all.
+    n_landmarks : int, float or None, default=None
+        Number of landmarks, or their share of the labels. None: as many as pay.
+    recovery : {"crossfit", "labels"}, default="crossfit"
+        A fitted on out-of-fold predictions of the landmarks, or on their true labels as published.
+    threshold : float or str, default="micro-f1"
+        When a score becomes a label: a number, or a rule of :mod:`splmll.thresholds` tuned on
+        out-of-fold scores ("micro-f1", "macro-f1", "hamming", "jaccard", "per-label",
+        "cardinality", "top-r", "linear").
+    lambda1, lambda2, rho : float, default=0.1, 0.5, 0.1
+        Weights of the penalties; see ``penalty_scale``.
+    penalty_scale : {"relative", "absolute"}, default="relative"
+        Whether the three weights are multiples of the mean label variance, so that they mean
+        the same on every data set, or plain numbers.
+    shrinkage : float, default=0.1
+        How strongly cross-fitted recovery is pulled to "a landmark keeps its own prediction".
+    center : bool, default=True
+        Measure labels and predictions from their means. The paper does not.
+    joint : bool, default=True
+        False selects landmarks from the labels alone and predicts them afterwards, the two-step
+        manner of the paper's ablation.
+    full_selection : bool, default=False
+        Keep B a full matrix in Algorithm 1, as the paper's soft constraint allows.
+    cv : int or None, default=5
+        Number of folds. None measures errors on the training rows, as published; then A must be
+        fitted on labels and the threshold must be a number.
+    scale : bool, default=True
+        Standardise the features. Raw features can silently ruin a network.
+    alpha : float or "auto", default="auto"
+        Ridge of the linear and kernel embeddings, relative to the mean variance of a feature;
+        "auto" takes the best out of fold.
+    gamma : float or "auto", default="auto"
+        RBF width; "auto" is one over the mean squared distance of two rows.
+    n_components : int, default=2000
+        Largest number of kernel features.
+    hidden_layer_sizes : tuple of int, default=(512, 64)
+        Hidden layers of the network.
+    dropout : float, default=0.5
+        Share of hidden units dropped in training.
+    learning_rate, weight_decay : float, default=1e-3, 1e-4
+        Step and weight decay of Adam.
+    batch_size : int, default=64
+        Rows per step.
+    max_epochs : int, default=200
+        Largest number of passes over the training rows.
+    patience : int, default=15
+        Epochs without improvement before training stops.
+    tol : float, default=1e-4
+        Relative fall of the objective below which Algorithm 1 counts as converged.
+    warm_start : bool, default=False
+        Start networks (and Algorithm 1) from the previous fit.
+    random_state : int, RandomState or None, default=None
+        Seed; the same seed gives the same model.
+    n_jobs : int or None, default=None
+        Folds trained at the same time, through joblib.
+    device : str, default="auto"
+        Where networks are trained: "cpu", "cuda", or "auto" for a GPU where there is one.
+
+    Attributes
+    ----------
+    landmarks_ : ndarray
+        Names of the landmarks (numbers where labels have no names), largest weight first.
+    selection_ : ndarray of shape (n_labels,)
+        b; the full B of shape (n_labels, n_labels) with ``full_selection``.
+    recovery_ : ndarray of shape (n_landmarks, n_labels)
+        The rows of A that belong to landmarks, in the order of ``landmarks_``.
+    predictability_ : ndarray of shape (n_labels,)
+        Share of each label's variance that f predicts (out of fold). Negative: worse than its mean.
+    representativeness_ : ndarray of shape (n_labels,)
+        Share of the variance of all labels that each label alone explains.
+    objective_ : DataFrame
+        Every term of the objective after every block (exact) or epoch (Algorithm 1).
+    intercept_ : ndarray of shape (n_labels,)
+        What is added to f(x) B A: zero unless ``center``.
+    thresholds_ : ndarray of shape (n_labels,)
+        Score from which a label is predicted (NaN for rules without thresholds).
+    offset_ : float
+        Zero point of ``decision_function``: its value is f(x) B A + ``intercept_`` - ``offset_``.
+    n_iter_ : int
+        Rounds of the exact solver or epochs of Algorithm 1.
+    label_names_in_ : ndarray of str
+        Names of the labels, where Y was a DataFrame.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, where X was a DataFrame.
+
+    References
+    ----------
+    .. [1] J. Li, C. Zhang, P. Zhu, B. Wu, L. Chen, Q. Hu. SPL-MLL: Selecting Predictable Landmarks
+       for Multi-Label Learning. ECCV 2020.
+
+    Examples
+    --------
+    >>> from splmll import SPLMLL, evaluate, load_dataset
+    >>> yeast = load_dataset("yeast")
+    >>> X, Y, X_test, Y_test = yeast.split()
+    >>> model = SPLMLL(embedding="linear", random_state=0).fit(X, Y)
+    >>> len(model.landmarks_) < Y.shape[1]
+    True
+    >>> measures = evaluate(Y_test, model.decision_function(X_test), model.predict(X_test))
+    >>> measures["ranking_loss"] < 0.18
+    True
+    """
+
+    _sparse_labels = True
+    _unknown_labels = True
+
+    def __init__(
+        self,
+        embedding: Any = "mlp",
+        *,
+        solver: str = "exact",
+        selection: str = "soft",
+        n_landmarks: int | float | None = None,
+        recovery: str = "crossfit",
+        threshold: float | str = "micro-f1",
+        lambda1: float = 0.1,
+        lambda2: float = 0.5,
+        rho: float = 0.1,
+        penalty_scale: str = "relative",
+        shrinkage: float = 0.1,
+        center: bool = True,
+        joint: bool = True,
+        full_selection: bool = False,
+        cv: int | None = 5,
+        scale: bool = True,
+        alpha: float | str = "auto",
+        gamma: float | str = "auto",
+        n_components: int = 2000,
+        hidden_layer_sizes: tuple[int, ...] = (512, 64),
+        dropout: float = 0.5,
+        learning_rate: float = 1e-3,
+        weight_decay: float = 1e-4,
+        batch_size: int = 64,
+        max_epochs: int = 200,
+        patience: int = 15,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        device: str = "auto",
+    ) -> None:
+        self.embedding = embedding
+        self.solver = solver
+        self.selection = selection
+        self.n_landmarks = n_landmarks
+        self.recovery = recovery
+        self.threshold = threshold
+        self.lambda1 = lambda1
+        self.lambda2 = lambda2
+        self.rho = rho
+        self.penalty_scale = penalty_scale
+        self.shrinkage = shrinkage
+        self.center = center
+        self.joint = joint
+        self.full_selection = full_selection
+        self.cv = cv
+        self.scale = scale
+        self.alpha = alpha
+        self.gamma = gamma
+        self.n_components = n_components
+        self.hidden_layer_sizes = hidden_layer_sizes
+        self.dropout = dropout
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
+        self.patience = patience
+        self.tol = tol
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.device = device
+
+    @classmethod
+    def as_published(cls, linear: bool = False, **changes: Any) -> SPLMLL:
+        """Return the estimator with the paper's settings.
+
+        Algorithm 1 on the published objective: no ridge on A, labels not centred, lambda1 = lambda2
+        = 0.1, layers of 512 and 64 units with leaky ReLU, batches of 64 rows, B = I at the start
+        and diagonal in every step. The paper does not state the step size, the threshold or the
+        scaling of features: this takes 1e-3 (1e-2 for the linear map), 0.5 and standardised
+        features.
+
+        Parameters
+        ----------
+        linear : bool, default=False
+            The paper's "Ours (linear)": a linear map in place of the network.
+        **changes : dict
+            Parameters to set otherwise.
+
+        Returns
+        -------
+        estimator : SPLMLL
+
+        Examples
+        --------
+        >>> from splmll import SPLMLL
+        >>> SPLMLL.as_published().solver
+        'algorithm1'
+        """
+        settings: dict[str, Any] = {
+            "embedding": "linear" if linear else "mlp",
+            "solver": "algorithm1",
+            "recovery": "labels",
+            "threshold": 0.5,
+            "lambda1": 0.1,
+            "lambda2": 0.1,
+            "rho": 0.0,
+            "penalty_scale": "absolute",
+            "center": False,
+            "cv": None,
+            "dropout": 0.0,
+            "weight_decay": 0.0,
+            "max_epochs": 100,
+            "patience": 5,
+            "tol": 1e-3,
+            "learning_rate": 1e-2 if linear else 1e-3,
+        }
+        return cls(**{**settings, **changes})
+
+    # Learning --------------------------------------------------------------------------------
+
+    @with_callbacks
+    def fit(self, X: Any, Y: Any = None) -> SPLMLL:
+        """Select the landmarks and learn to predict them and to recover all labels.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Features. With a torch module as embedding also an array with more dimensions (images)
+            or a torch Dataset.
+        Y : array-like, sparse matrix or DataFrame of shape (n_rows, n_labels), or (n_rows,)
+            0/1 labels; NaN where a label is not known. May be left out only if X is a torch Dataset
+            of (features, labels) pairs.
+
+        Returns
+        -------
+        self : SPLMLL
+        """
+        self._check_parameters()
+        X, Y = self._check_fit(X, Y)
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        candidates = varying_labels(Y)
+        with FitProgress(self, X, Y) as progress:
+            if self.solver == "algorithm1":
+                self._fit_algorithm1(X, Y, candidates, seed, progress)
+            else:
+                self._fit_exact(X, Y, candidates, seed, progress)
+        if hasattr(self, "_stream"):
+            del self._stream  # a full fit ends what partial_fit began
+        return self
+
+    @available_if(_is_linear)
+    def partial_fit(self, X: Any, Y: Any, classes: Any = None) -> SPLMLL:
+        """Add rows to a linear model: statistics just add up, so chunks equal one fit.
+
+        Thresholds that are tuned need scores, not statistics: they are tuned on a uniform random
+        sample of the rows seen so far.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Features of the new rows.
+        Y : array-like, sparse matrix or DataFrame of shape (n_rows, n_labels)
+            Labels of the new rows, the same labels every time.
+        classes : array-like, optional
+            The two values of a 1-D target, if the first chunk may lack one of them.
+
+        Returns
+        -------
+        self : SPLMLL
+        """
+        self._check_parameters()
+        first = not hasattr(self, "_stream")
+        X = self._check_features(X, reset=first)
+        labels, label_format = read_labels(Y, allow_unknown=True, classes=classes)
+        if first:
+            self._remember(label_format)
+            seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+            self._stream = Stream(X.shape[1], labels.shape[1], self.cv, seed)
+        elif label_format.n_labels != self.label_format_.n_labels:
+            raise ValueError(
+                f"This chunk has {label_format.n_labels} labels, the first had "
+                f"{self.label_format_.n_labels}: every chunk must have the same label columns."
+            )
+        self._stream.add(X, labels)
+        f = LinearEmbedding(alpha=self.alpha, scale=self.scale)
+        f.fit_statistics(self._stream.folds, self.center)
+        candidates = (f.moments.frequency > 0) & (f.moments.frequency < 1)
+        X_sample, Y_sample, folds = self._stream.sample()
+        if self.cv is not None:
+            f.predict_folds(X_sample, folds)
+        self._finish_exact(f, X_sample, Y_sample, candidates, self._stream.folds, folds)
+        return self
+
+    def _fit_exact(
+        self, X: Any, Y: Any, candidates: np.ndarray, seed: int, progress: FitProgress
+    ) -> None:
+        """Embedding, selection, recovery, threshold: each block solved for good."""
+        folds = self._folds(Y, seed)
+        f = self._make_embedding(seed, progress)
+        label_parts = label_statistics(Y, folds)
+        if self.joint:
+            f.fit(X, Y, folds, self.center)
+            self._finish_exact(f, X, Y, candidates, label_parts, folds)
+            return
+        # Two steps: representative landmarks first, whether or not they can be predicted.
+        G = sum_of(label_parts).label_moments(self.center)
+        solution = self._select(G, np.zeros(len(G)), candidates)
+        landmarks = np.flatnonzero(solution.selection)
+        if len(landmarks):
+            f.fit(X, Y[:, landmarks], folds, self.center)
+        self._finish_exact(f, X, Y, candidates, label_parts, folds, solution)
+
+    def _finish_exact(
+        self,
+        f: Embedding,
+        X: Any,
+        Y: Any,
+        candidates: np.ndarray,
+        label_parts: list[Statistics],
+        folds: np.ndarray | None,
+        solution: Solution | None = None,
+    ) -> None:
+        labels = sum_of(label_parts)
+        G = labels.label_moments(self.center)
+        mean = labels.label_mean if self.center else np.zeros(len(G))
+        penalties = self._penalties(G)
+        two_step = solution is not None
+        E = np.full(len(G), np.nan) if two_step else f.moments.E
+        if solution is None:
+            solution = self._select(G, E, candidates)
+        landmarks = by_weight(solution.selection)
+        weights = solution.selection[landmarks]
+        if two_step:
+            # f knows only the landmarks, in the order of their numbers.
+            position = np.searchsorted(np.sort(landmarks), landmarks)
+            E[landmarks] = f.moments.E[position] if len(landmarks) else 0.0
+        else:
+            position = landmarks
+        centre = mean[landmarks]
+        if self.selection == "all":
+            A = np.eye(len(G))[landmarks]
+        elif self.recovery == "labels" or len(landmarks) == 0:
+            A = solve_recovery(G, solution.selection, penalties.rho)[landmarks]
+        else:
+            FF, FY, f_mean = self._crossed(f, Y, landmarks, position, two_step)
+            A = recover_crossfitted(FF, FY, landmarks, weights, self.shrinkage)
+            centre = f_mean if self.center else centre
+        self._keep(f, landmarks, position, weights[:, None] * A, centre, mean)
+        self.selection_, self.recovery_ = solution.selection, A
+        self.objective_ = pd.DataFrame(solution.history)
+        self.n_iter_ = max(1, len(solution.history) // 2)
+        self._describe_labels(G, E, labels, penalties)
+        scores = None
+        if f.out_of_fold is not None and len(landmarks):
+            scores = self._mix(f.out_of_fold[:, position])
+        elif folds is not None:
+            scores = np.tile(self.intercept_, (Y.shape[0], 1))
+        self._set_thresholds(Y, scores, label_parts, folds)
+
+    def _crossed(
+        self, f: Embedding, Y: Any, landmarks: np.ndarray, position: np.ndarray, two_step: bool
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Moments of the landmarks' predictions with themselves and with all labels."""
+        if two_step:
+            assert f.out_of_fold is not None
+            crossed = Statistics.of(f.out_of_fold[:, position], Y)
+            if self.center:
+                return crossed.feature_covariance(), crossed.cross_covariance(), crossed.feature_mean
+            FF, FY = crossed.xx[1:, 1:] / crossed.n_rows, crossed.xy[1:] / crossed.xk[0]
+            return FF, FY, np.zeros(len(landmarks))
+        moments = f.moments
+        FF = moments.FF[np.ix_(landmarks, landmarks)]
+        return FF, moments.FY[landmarks], moments.f_mean[landmarks]
+
+    def _fit_algorithm1(
+        self, X: Any, Y: Any, candidates: np.ndarray, seed: int, progress: FitProgress
+    ) -> None:
+        """The paper's loop; the folds, where asked for, are runs of the same loop."""
+        targets = Y.toarray() if sparse.issparse(Y) else Y
+        folds = self._folds(Y, seed)
+        label_parts = label_statistics(Y, folds)
+        labels = sum_of(label_parts)
+        G = labels.label_moments(self.center)
+        penalties = self._penalties(G)
+        mean = labels.label_mean if self.center else np.zeros(len(G))
+        network = self._network(seed, progress)
+        if self.embedding == "linear":
+            network.hidden, network.dropout = (), 0.0
+        start = getattr(self, "_alternation", None) if self.warm_start else None
+
+        def run(
+            rows: np.ndarray | None, k: int, support: np.ndarray, begin: Alternation | None
+        ) -> Alternation:
+            every = np.arange(len(targets)) if rows is None else rows
+            return algorithm1(
+                lambda: network.build(X, every, targets.shape[1]),
+                X,
+                targets,
+                penalties,
+                training=network.training,
+                tol=self.tol,
+                seed=seed + k,
+                device=torch.device(network.device),
+                rows=rows,
+                full_selection=self.full_selection,
+                joint=self.joint,
+                support=support,
+                start=begin,
+                on_epoch=self._report_alternation(progress, network, k),
+            )
+
+        state = run(None, 0, candidates, start)
+        history = state.history
+        budget = self._budget(len(G))
+        if budget is not None:
+            support = np.zeros(len(G), dtype=bool)
+            strength = np.linalg.norm(state.selection, axis=1) * candidates
+            support[np.argsort(-strength, kind="stable")[:budget]] = True
+            state = run(None, 0, support & candidates, state)
+            history = history + state.history
+        self._alternation = state
+        B, A = state.selection, state.recovery
+        strength = np.linalg.norm(B, axis=1)
+        landmarks = by_weight(np.where(strength > 1e-6 * strength.max(initial=0), strength, 0.0))
+        if self.selection == "all":
+            landmarks, B, A = np.arange(len(G)), np.eye(len(G)), np.eye(len(G))
+        f = network
+        f.models = [state.module]
+        f.columns = None
+        f.moments = Moments.of(f.predict(X), Y, self.center)
+        if folds is not None:
+            held = [np.flatnonzero(folds == k) for k in range(folds.max() + 1)]
+            f.models, f.out_of_fold = [], np.empty(targets.shape)
+            for k, rows in enumerate(held):
+                part = run(np.flatnonzero(folds != k), k + 1, candidates, None)
+                f.models.append(part.module)
+                f.out_of_fold[rows] = f._predict_one(part.module, X[rows])
+            f.moments = Moments.of(f.out_of_fold, Y, self.center)
+        centre = f.moments.y_mean
+        mixing = (B @ A)[landmarks]
+        if self.recovery == "crossfit" and self.selection != "all" and len(landmarks):
+            weights = np.diag(B)[landmarks]
+            FF = f.moments.FF[np.ix_(landmarks, landmarks)]
+            A_rows = recover_crossfitted(
+                FF, f.moments.FY[landmarks], landmarks, weights, self.shrinkage
+            )
+            A = np.zeros_like(G)
+            A[landmarks], mixing, centre = A_rows, weights[:, None] * A_rows, f.moments.f_mean
+        E = f.moments.E
+        self._keep(f, landmarks, landmarks, mixing, centre[landmarks], mean)
+        self.selection_ = B if self.full_selection else np.diag(B).copy()
+        self.recovery_ = A if self.full_selection else A[landmarks]
+        self.objective_ = pd.DataFrame(history)
+        self.n_iter_ = len(history) - 1
+        self._describe_labels(G, E, labels, penalties)
+        scores = None if f.out_of_fold is None else self._mix(f.out_of_fold[:, landmarks])
+        self._set_thresholds(Y, scores, label_parts, folds)
+
+    # Pieces of learning ------------------------------------------------------------------------
+
+    def _select(self, G: np.ndarray, E: np.ndarray, candidates: np.ndarray) -> Solution:
+        penalties = self._penalties(G)
+        budget = self._budget(len(G))
+        if self.selection == "all":
+            return Solution(candidates.astype(np.float64), np.eye(len(G)), [{"objective": np.nan}])
+        if not candidates.any():
+            return Solution(np.zeros(len(G)), np.zeros_like(G), [{"objective": 0.0}])
+        if budget is not None:
+            budget = min(budget, int(candidates.sum()))
+        select = select_soft if self.selection == "soft" else select_hard
+        return select(G, E, penalties, n_landmarks=budget, support=candidates)
+
+    def _penalties(self, G: np.ndarray) -> Penalties:
+        unit = float(np.mean(np.diag(G))) if self.penalty_scale == "relative" else 1.0
+        unit = unit if unit > 0 else 1.0
+        return Penalties(self.lambda1 * unit, self.lambda2 * unit, self.rho * unit)
+
+    def _budget(self, n_labels: int) -> int | None:
+        if self.n_landmarks is None:
+            return None
+        if isinstance(self.n_landmarks, numbers.Integral):
+            budget = int(self.n_landmarks)
+        else:
+            budget = max(1, round(float(self.n_landmarks) * n_labels))
+        if not 1 <= budget <= n_labels:
+            raise ValueError(
+                f"n_landmarks={self.n_landmarks} asks for {budget} landmarks, but there are "
+                f"{n_labels} labels: give a number from 1 to {n_labels}, or a share up to 1.0."
+            )
+        return budget
+
+    def _folds(self, Y: Any, seed: int) -> np.ndarray | None:
+        """Fold number of every row."""
+        if self.cv is None:
+            return None
+        n_rows = Y.shape[0]
+        if n_rows < 2:
+            raise ValueError(
+                f"n_samples={n_rows}: out-of-fold predictions need at least 2 rows; add rows or "
+                'set cv=None, recovery="labels" and a number as threshold.'
+            )
+        folds = np.empty(n_rows, dtype=np.intp)
+        splitter = MultilabelStratifiedKFold(min(self.cv, n_rows), shuffle=True, random_state=seed)
+        for k, (_, held) in enumerate(splitter.split(np.zeros((n_rows, 1)), Y)):
+            folds[held] = k
+        return folds
+
+    def _network(self, seed: int, progress: FitProgress) -> NetworkEmbedding:
+        module = self.embedding if isinstance(self.embedding, nn.Module) else None
+        previous = getattr(self, "embedding_", None) if self.warm_start else None
+        return NetworkEmbedding(
+            n_jobs=None if progress.active else self.n_jobs,
+            module=module,
+            hidden=tuple(self.hidden_layer_sizes),
+            dropout=self.dropout,
+            scale=self.scale and module is None,
+            training=Training(
+                learning_rate=self.learning_rate,
+                weight_decay=self.weight_decay,
+                batch_size=self.batch_size,
+                max_epochs=self.max_epochs,
+                patience=self.patience,
+            ),
+            seed=seed,
+            device=self._device(),
+            progress=self._report(progress) if progress.active else None,
+            previous=previous.models if isinstance(previous, NetworkEmbedding) else [],
+        )
+
+    def _report(self, progress: FitProgress) -> Any:
+        """Tell the callbacks of every epoch; a monitor sees f as it stands, without landmarks."""
+
+        def on_epoch(fold: int, epoch: int, loss: float, module: nn.Module) -> bool:
+            def attributes() -> dict[str, Any]:
+                f = NetworkEmbedding(models=[copy.deepcopy(module).eval()], device=self._device())
+                labels = np.arange(self.label_format_.n_labels)
+                return self._state_of(f, labels, np.eye(len(labels)))
+
+            return progress.epoch(fold, self.max_epochs, attributes)
+
+        return on_epoch
+
+    def _report_alternation(self, progress: FitProgress, network: NetworkEmbedding, k: int) -> Any:
+        """Tell the callbacks of every epoch of Algorithm 1; a monitor sees f, B and A."""
+        if not progress.active:
+            return None
+
+        def on_epoch(epoch: int, state: Alternation) -> bool:
+            def attributes() -> dict[str, Any]:
+                f = NetworkEmbedding(
+                    models=[copy.deepcopy(state.module).eval()], device=network.device
+                )
+                labels = np.arange(self.label_format_.n_labels)
+                return self._state_of(f, labels, state.selection @ state.recovery)
+
+            return progress.epoch(k, self.max_epochs, attributes)
+
+        return on_epoch
+
+    def _state_of(
+        self, f: Embedding, landmarks: np.ndarray, mixing: np.ndarray
+    ) -> dict[str, Any]:
+        """The fitted attributes that prediction would need if training stopped now."""
+        threshold = GlobalThreshold(0.5 if isinstance(self.threshold, str) else self.threshold)
+        return {
+            "embedding_": f,
+            "label_format_": self.label_format_,
+            "classes_": self.classes_,
+            "n_features_in_": getattr(self, "n_features_in_", None),
+            "_landmarks": landmarks,
+            "_mixing": mixing,
+            "intercept_": np.zeros(len(landmarks)),
+            "_slope": 4.0,
+            "threshold_": threshold,
+            "thresholds_": threshold.per_label(len(landmarks)),
+            "offset_": threshold.offset,
+        }
+
+    def _device(self) -> str:
+        if self.device != "auto":
+            return self.device
+        return "cuda" if torch.cuda.is_available() else "cpu"
+
+    def _make_embedding(self, seed: int, progress: FitProgress) -> Embedding:
+        return self._embedding_of(self.embedding, seed, progress)
+
+    def _embedding_of(self, kind: Any, seed: int, progress: FitProgress) -> Embedding:
+        if isinstance(kind, (list, tuple)):
+            members = [self._embedding_of(member, seed, progress) for member in kind]
+            return BlendEmbedding(members=members)
+        if isinstance(kind, nn.Module) or kind == "mlp":
+            return self._network(seed, progress)
+        if isinstance(kind, str) and kind == "linear":
+            return LinearEmbedding(alpha=self.alpha, scale=self.scale)
+        if isinstance(kind, str) and kind in ("kernel", "blend"):
+            kernel = KernelEmbedding(
+                gamma=self.gamma,
+                n_components=self.n_components,
+                alpha=self.alpha,
+                scale=self.scale,
+                seed=seed,
+            )
+            if kind == "kernel":
+                return kernel
+            network = self._network(seed, progress)
+            return default_blend(network, kernel, seed=seed, n_jobs=self.n_jobs)
+        return RegressorEmbedding(regressor=kind, seed=seed, n_jobs=self.n_jobs)
+
+    def _keep(
+        self,
+        f: Embedding,
+        landmarks: np.ndarray,
+        position: np.ndarray,
+        mixing: np.ndarray,
+        centre: np.ndarray,
+        mean: np.ndarray,
+    ) -> None:
+        """Keep what prediction needs: f for the landmarks, B A, and what is added to f B A."""
+        if len(landmarks):
+            f.keep(position)
+        self.embedding_ = f
+        self._landmarks = landmarks
+        self.landmarks_ = self.label_format_.names_of(landmarks)
+        self._mixing = mixing
+        self.intercept_ = mean - centre @ mixing
+
+    def _describe_labels(
+        self, G: np.ndarray, E: np.ndarray, labels: Statistics, penalties: Penalties
+    ) -> None:
+        """Say of every label how predictable and how representative it is."""
+        covariance = labels.label_moments(center=True)
+        variance = np.diag(covariance)
+        varies = variance > 0
+        divisor = np.where(varies, variance, 1.0)
+        self.predictability_ = np.where(varies, 1 - E / divisor, 0.0)
+        total = max(float(variance.sum()), np.finfo(float).tiny)
+        self.representativeness_ = np.where(varies, (covariance**2).sum(0) / divisor / total, 0.0)
+        # What `recover` needs: how landmarks move with all labels.
+        self._label_mean = labels.label_mean if self.center else np.zeros(len(G))
+        self._landmark_moments = G[self._landmarks]
+        self._rho = max(penalties.rho, 1e-8 * max(float(np.mean(np.diag(G))), 1e-300))
+
+    def _set_thresholds(
+        self, Y: Any, scores: np.ndarray | None, parts: list[Statistics], folds: np.ndarray | None
+    ) -> None:
+        """Tune thresholds on out-of-fold scores, for prediction and for recovery from labels."""
+        self._slope = 4.0  # probabilities follow scores with slope 1 around the threshold
+        if scores is None or not isinstance(self.threshold, str):
+            value = 0.5 if isinstance(self.threshold, str) else float(self.threshold)
+            self._set_threshold(GlobalThreshold(value))
+            self._recovery_threshold: Any = GlobalThreshold(value)
+            return
+        self._set_threshold(fit_threshold(self.threshold, Y, scores))
+        self._slope = probability_slope(Y, scores - self.offset_)
+        self._recovery_threshold = self.threshold_
+        hidden = np.setdiff1d(np.arange(scores.shape[1]), self._landmarks)
+        if len(hidden) and len(self._landmarks) and folds is not None:
+            recovered = self._recovered_out_of_fold(Y, parts, folds)[:, hidden]
+            threshold = fit_threshold(self.threshold, Y[:, hidden], recovered)
+            if isinstance(threshold, GlobalThreshold):
+                self._recovery_threshold = threshold
+
+    def _recovered_out_of_fold(
+        self, Y: Any, parts: list[Statistics], folds: np.ndarray
+    ) -> np.ndarray:
+        """All labels recovered from true landmark labels with moments of the other folds."""
+        total = sum_of(parts)
+        known = Y[:, self._landmarks]
+        known = known.toarray() if sparse.issparse(known) else known
+        scores = np.empty(Y.shape)
+        for k, part in enumerate(parts):
+            rows = folds == k
+            others = total - part
+            mean = others.label_mean if self.center else np.zeros(Y.shape[1])
+            moments = others.label_moments(self.center)[self._landmarks]
+            scores[rows] = complete(known[rows], self._landmarks, mean, moments, self._rho)
+        return scores
+
+    # Prediction ----------------------------------------------------------------------------------
+
+    def _scores(self, X: Any) -> np.ndarray:
+        if len(self._landmarks) == 0:
+            return np.tile(self.intercept_, (len_of(X), 1))
+        return self._mix(self.embedding_.predict(X))
+
+    def _mix(self, landmark_scores: np.ndarray) -> np.ndarray:
+        """f(x) B A + intercept, for f(x) of the landmarks."""
+        return landmark_scores @ self._mixing + self.intercept_
+
+    def _probabilities(self, scores: np.ndarray) -> np.ndarray:
+        # Through 1/2 where decision_function is 0, so that both agree with predict.
+        return np.asarray(expit(self._slope * (scores - self.offset_)))
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the scores of the landmarks, f(x), in the order of ``landmarks_``.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Features.
+
+        Returns
+        -------
+        landmark_scores : ndarray of shape (n_rows, n_landmarks)
+        """
+        check_is_fitted(self)
+        X = self._check_features(X, reset=False)
+        if len(self._landmarks) == 0:
+            return np.zeros((len_of(X), 0))
+        return self.embedding_.predict(X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the columns of :meth:`transform`: the landmarks."""
+        check_is_fitted(self)
+        names = self.label_format_.names_of(self._landmarks)
+        if self.label_format_.names is None:
+            names = [f"landmark{number}" for number in names]
+        return np.asarray(names, dtype=object)
+
+    def explain(self, X: Any) -> Explanation:
+        """Take every score apart into what each landmark contributed.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Features; the answer holds n_rows x n_landmarks x n_labels numbers, so a few rows at a
+            time.
+
+        Returns
+        -------
+        explanation : Explanation
+            Contributions that sum to the score, and a table of any row.
+        """
+        landmark_scores = self.transform(X)
+        scores = self._mix(landmark_scores)
+        everything = np.arange(len(self.intercept_))
+        return Explanation(
+            base=self.intercept_.copy(),
+            contributions=landmark_scores[:, :, None] * self._mixing[None],
+            landmarks=np.asarray(self.landmarks_),
+            labels=np.asarray(self.label_format_.names_of(everything)),
+            predicted=self._assign(scores),
+        )
+
+    def recover(self, Y_landmarks: Any, *, return_scores: bool = False) -> Any:
+        """Complete all labels from the landmark labels alone.
+
+        People annotate the few landmarks; this fills in the rest. For each row it is the best linear
+        use of the landmarks that are known there, learned from the training labels.
+
+        Parameters
+        ----------
+        Y_landmarks : array-like or DataFrame of shape (n_rows, n_landmarks)
+            0/1 labels of the landmarks, columns in the order of ``landmarks_`` (a DataFrame: by
+            name, in any order); NaN where unknown.
+        return_scores : bool, default=False
+            Return real scores instead of labels.
+
+        Returns
+        -------
+        labels : ndarray, CSR array or DataFrame of shape (n_rows, n_labels)
+            All labels in the form in which ``fit`` received them; known landmarks keep their value.
+        """
+        check_is_fitted(self)
+        index = None
+        if isinstance(Y_landmarks, pd.DataFrame):
+            index = Y_landmarks.index
+            names = [str(name) for name in self.landmarks_]
+            missing = [name for name in names if name not in Y_landmarks.columns]
+            if missing:
+                raise ValueError(
+                    f"The landmarks {missing} have no column. Give one column for each of "
+                    f"{names}; leave cells empty (NaN) where they are not known."
+                )
+            Y_landmarks = Y_landmarks[names]
+        known, _ = read_labels(Y_landmarks, allow_unknown=True, accept_sparse=False)
+        if known.shape[1] != len(self._landmarks):
+            raise ValueError(
+                f"Got {known.shape[1]} columns for {len(self._landmarks)} landmarks: give one "
+                f"column for each of {list(self.landmarks_)}, NaN where unknown."
+            )
+        scores = complete(
+            known, self._landmarks, self._label_mean, self._landmark_moments, self._rho
+        )
+        if return_scores:
+            return scores
+        labels = self._recovery_threshold.apply(scores)
+        given = ~np.isnan(known)
+        labels[:, self._landmarks] = np.where(given, known, labels[:, self._landmarks])
+        return self.label_format_.restore(labels, index)
+
+    def landmark_path(self, X: Any, Y: Any, *, counts: Any = None) -> LandmarkPath:
+        """Follow the objective and the measures as the number of landmarks grows.
+
+        The embedding is learned once. For every number of landmarks the selection and the recovery
+        are solved with that budget, and the measures are taken on out-of-fold scores, so they are
+        honest. The estimator itself is not changed.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Features.
+        Y : array-like, sparse matrix or DataFrame of shape (n_rows, n_labels)
+            0/1 labels.
+        counts : sequence of int, optional
+            Numbers of landmarks to look at; by default all up to 20 and a growing grid beyond.
+
+        Returns
+        -------
+        path : LandmarkPath
+            A table (``to_frame``) and a figure (``plot``).
+        """
+        return landmark_path(self, X, Y, counts)
+
+    # Checks ----------------------------------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        choices: dict[str, tuple[str, ...]] = {
+            "solver": ("exact", "algorithm1"),
+            "selection": ("soft", "hard", "all"),
+            "recovery": ("crossfit", "labels"),
+            "penalty_scale": ("relative", "absolute"),
+        }
+        for name, allowed in choices.items():
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name}={getattr(self, name)!r} must be one of {allowed}.")
+        if isinstance(self.embedding, str) and self.embedding not in (
+            "mlp", "linear", "kernel", "blend",
+        ):  # fmt: skip
+            raise ValueError(
+                f'embedding={self.embedding!r} must be "mlp", "linear", "kernel", "blend", a '
+                "torch module, a regressor or a list of these."
+            )
+        if isinstance(self.threshold, str) and self.threshold not in RULES:
+            raise ValueError(f"threshold={self.threshold!r} must be a number or one of {RULES}.")
+        if min(self.lambda1, self.lambda2, self.rho, self.shrinkage) < 0:
+            raise ValueError("lambda1, lambda2, rho and shrinkage must not be negative.")
+        if self.cv is not None and self.cv < 2:
+            raise ValueError(f"cv={self.cv}: give at least 2 folds, or None for none.")
+        if self.cv is None:
+            if self.recovery == "crossfit":
+                raise ValueError(
+                    'recovery="crossfit" needs out-of-fold predictions: set cv to a number of '
+                    'folds, or recovery="labels".'
+                )
+            if isinstance(self.threshold, str):
+                raise ValueError(
+                    f"threshold={self.threshold!r} is tuned on out-of-fold scores: set cv to a "
+                    "number of folds, or give a number as threshold."
+                )
+        if self.solver == "algorithm1":
+            if self.selection == "hard":
+                raise ValueError('selection="hard" needs solver="exact": Algorithm 1 has real b.')
+            if not (self.embedding in ("mlp", "linear") or isinstance(self.embedding, nn.Module)):
+                raise ValueError(
+                    'solver="algorithm1" trains by gradients: embedding must be "mlp", "linear" '
+                    'or a torch module. For other embeddings use solver="exact".'
+                )
+        elif self.full_selection:
+            raise ValueError('full_selection=True needs solver="algorithm1".')
+
+    def _check_features(self, X: Any, reset: bool) -> Any:
+        if not isinstance(self.embedding, nn.Module):
+            return super()._check_features(X, reset)
+        if isinstance(X, torch.utils.data.Dataset):
+            return X
+        return validate_data(self, X, dtype=np.float32, allow_nd=True, reset=reset)
+
+    def _check_fit(self, X: Any, Y: Any) -> tuple[Any, Any]:
+        if Y is None and isinstance(X, torch.utils.data.Dataset):
+            Y = np.stack([np.asarray(X[i][1]) for i in range(len_of(X))])
+        return super()._check_fit(X, Y)
+
+
+def varying_labels(Y: Any) -> np.ndarray:
+    """Return which labels are neither always nor never true where they are known."""
+    statistics = Statistics.of(np.zeros((Y.shape[0], 0)), Y)
+    positives, known = statistics.xy[0], statistics.xk[0]
+    return (positives > 0) & (positives < known)
+
+
+def label_statistics(Y: Any, folds: np.ndarray | None) -> list[Statistics]:
+    """Return the label statistics of every fold (one for all rows without folds)."""
+    if folds is None:
+        folds = np.zeros(Y.shape[0], dtype=np.intp)
+    empty = np.zeros((Y.shape[0], 0))
+    return [Statistics.of(empty[folds == k], Y[folds == k]) for k in range(folds.max() + 1)]
+
+
+def sum_of(parts: list[Statistics]) -> Statistics:
+    """Add statistics up."""
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total
+
+
+def by_weight(selection: np.ndarray) -> np.ndarray:
+    """Return the landmarks, largest weight first."""
+    landmarks = np.flatnonzero(selection)
+    return landmarks[np.argsort(-np.abs(selection[landmarks]), kind="stable")]
+
+
+def probability_slope(Y: Any, decisions: np.ndarray) -> float:
+    """Return the slope of the logistic curve through zero that fits out-of-fold decisions best."""
+    rows = np.random.default_rng(0).permutation(len(decisions))[:SLOPE_ROWS]
+    labels = Y[rows]
+    labels = (labels.toarray() if sparse.issparse(labels) else labels).ravel()
+    known = ~np.isnan(labels)
+    target, decision = labels[known], decisions[rows].ravel()[known]
+    if len(target) < MIN_ROWS or target.min() == target.max():
+        return 4.0
+    curve = LogisticRegression(fit_intercept=False).fit(decision[:, None], target)
+    return max(float(curve.coef_[0, 0]), 1e-3)
+
+
+def len_of(X: Any) -> int:
+    """Number of rows of an array, a sparse matrix or a torch Dataset."""
+    return X.shape[0] if hasattr(X, "shape") else len(X)

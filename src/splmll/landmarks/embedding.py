@@ -1,0 +1,455 @@
+"""f(x): from features to one score per label.
+
+Every embedding here learns from (X, Y), predicts rows it has not seen for honest errors
+(``out_of_fold``), and predicts new rows. The linear ones do so in closed form on sufficient
+statistics; networks and other regressors keep one model per fold and average them.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from joblib import Parallel, delayed
+from scipy import linalg, optimize, sparse
+from sklearn.base import clone
+from sklearn.ensemble import ExtraTreesRegressor
+from sklearn.kernel_approximation import Nystroem
+from sklearn.preprocessing import StandardScaler
+from torch import nn
+
+from splmll.landmarks.moments import Moments
+from splmll.landmarks.statistics import Statistics, split_unknown
+from splmll.neural import (
+    Rows,
+    Standardise,
+    Training,
+    forward,
+    multilayer_perceptron,
+    squared_error,
+    train,
+)
+
+# Ridge tried by alpha="auto", relative to the mean variance of a feature.
+ALPHAS = (1e-3, 1e-2, 3e-2, 1e-1, 3e-1, 1.0, 3.0, 10.0, 30.0)
+
+MIN_ROWS_TO_WATCH = 50  # fewer rows are all needed for training
+
+Progress = Callable[[int, int, float, Any], bool]
+"""(fold, epoch, loss, module) -> True to stop this fold."""
+
+
+class Embedding:
+    """Base of the embeddings.
+
+    Attributes
+    ----------
+    out_of_fold : ndarray of shape (n_rows, n_labels) or None
+        Predictions of rows by models that did not see them.
+    moments : Moments
+        Second moments of those predictions (or of the fit, where there are no folds).
+    """
+
+    out_of_fold: np.ndarray | None = None
+    moments: Moments
+
+    def fit(self, X: Any, Y: Any, folds: np.ndarray | None, center: bool) -> Embedding:
+        """Learn; ``folds`` holds the fold number of every row, or is None."""
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return one score per row and label."""
+        raise NotImplementedError
+
+    def keep(self, labels: np.ndarray) -> None:
+        """Forget all outputs but these labels; ``predict`` then returns them in this order."""
+        raise NotImplementedError
+
+
+@dataclass
+class LinearEmbedding(Embedding):
+    """Ridge regression on sufficient statistics, one factorisation for all labels.
+
+    Features are centred and scaled through the statistics, so the data is never copied and sparse
+    features stay sparse. The map of a fold comes from the total less the fold.
+    """
+
+    alpha: float | str = "auto"
+    scale: bool = True
+
+    def fit(self, X: Any, Y: Any, folds: np.ndarray | None, center: bool) -> LinearEmbedding:
+        """Learn in one pass over the rows."""
+        if folds is None:
+            return self.fit_statistics([Statistics.of(X, Y)], center)
+        parts = [Statistics.of(X[folds == k], Y[folds == k]) for k in range(folds.max() + 1)]
+        self.fit_statistics(parts, center)
+        self.predict_folds(X, folds)
+        return self
+
+    def predict_folds(self, X: Any, folds: np.ndarray) -> None:
+        """Predict every row by the map of its fold, which did not see it."""
+        self.out_of_fold = np.empty((X.shape[0], self.map.shape[1]))
+        for k, W in enumerate(self.fold_maps):
+            rows = folds == k
+            self.out_of_fold[rows] = X[rows] @ W[1:] + W[0]
+
+    def fit_statistics(self, folds: Sequence[Statistics], center: bool) -> LinearEmbedding:
+        """Learn from the statistics of the folds (one: no out-of-fold predictions)."""
+        total = folds[0]
+        for fold in folds[1:]:
+            total = total + fold
+        whole = _RidgePath(total, self.scale)
+        if len(folds) == 1:
+            self.alpha_ = 1e-2 if self.alpha == "auto" else float(self.alpha)
+            self.fold_maps = [whole.map(self.alpha_)]
+        else:
+            paths = [_RidgePath(total - fold, self.scale) for fold in folds]
+            self.alpha_ = self._choose(folds, paths)
+            self.fold_maps = [path.map(self.alpha_) for path in paths]
+        self.moments = Moments.out_of_fold(folds, self.fold_maps, center)
+        self.map = whole.map(self.alpha_)
+        return self
+
+    def _choose(self, folds: Sequence[Statistics], paths: Sequence[_RidgePath]) -> float:
+        if self.alpha != "auto":
+            return float(self.alpha)
+        explained = []
+        for alpha in ALPHAS:
+            m = Moments.out_of_fold(folds, [path.map(alpha) for path in paths], center=True)
+            # Recovery rescales every prediction, so what counts is how well it goes with its
+            # label, not how large it is: the share of variance explained after the best scaling.
+            explained.append(np.sum(np.diag(m.FY) ** 2 / np.maximum(np.diag(m.FF), 1e-300)))
+        return ALPHAS[int(np.argmax(explained))]
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return X W + w0."""
+        return np.asarray(X @ self.map[1:] + self.map[0])
+
+    def keep(self, labels: np.ndarray) -> None:
+        """Keep the columns of these labels."""
+        self.map = self.map[:, labels]
+
+
+class _RidgePath:
+    """Ridge regressions on one set of statistics for any alpha: one eigendecomposition."""
+
+    def __init__(self, statistics: Statistics, scale: bool) -> None:
+        self.mean, self.label_mean = statistics.feature_mean, statistics.label_mean
+        deviation = statistics.feature_scale
+        self.unit = deviation if scale else np.full_like(deviation, np.sqrt(np.mean(deviation**2)))
+        covariance = statistics.feature_covariance() / np.outer(self.unit, self.unit)
+        cross = statistics.cross_covariance() / self.unit[:, None]
+        self.values, self.vectors = linalg.eigh(covariance, check_finite=False)
+        self.rotated = self.vectors.T @ cross
+
+    def map(self, alpha: float) -> np.ndarray:
+        weights = self.vectors @ (self.rotated / (np.maximum(self.values, 0) + alpha)[:, None])
+        weights /= self.unit[:, None]
+        return np.vstack([self.label_mean - self.mean @ weights, weights])
+
+
+@dataclass
+class KernelEmbedding(Embedding):
+    """Kernel ridge regression with an RBF kernel, as a linear map of kernel features.
+
+    The features are those of Nystroem's method. With as many components as rows they reproduce the
+    kernel exactly, so this is kernel ridge regression; beyond ``n_components`` rows it is its
+    low-rank approximation. The basis is drawn from all rows, labels unseen.
+    """
+
+    gamma: float | str = "auto"
+    n_components: int = 2000
+    alpha: float | str = "auto"
+    scale: bool = True
+    seed: int = 0
+
+    def fit(self, X: Any, Y: Any, folds: np.ndarray | None, center: bool) -> KernelEmbedding:
+        """Learn from features, labels and fold numbers."""
+        self.scaler = StandardScaler(with_mean=not sparse.issparse(X)) if self.scale else None
+        scaled = X if self.scaler is None else self.scaler.fit_transform(X)
+        self.linear = LinearEmbedding(alpha=self.alpha, scale=False)
+        self.features = Nystroem(
+            kernel="rbf",
+            gamma=_width(scaled) if self.gamma == "auto" else float(self.gamma),
+            n_components=min(self.n_components, scaled.shape[0]),
+            random_state=self.seed,
+        )
+        Z = self.features.fit_transform(scaled)
+        self.linear.fit(Z, Y, folds, center)
+        self.out_of_fold, self.moments = self.linear.out_of_fold, self.linear.moments
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return one score per row and label."""
+        scaled = X if self.scaler is None else self.scaler.transform(X)
+        return self.linear.predict(self.features.transform(scaled))
+
+    def keep(self, labels: np.ndarray) -> None:
+        """Keep the columns of these labels."""
+        self.linear.keep(labels)
+
+
+def _width(X: Any) -> float:
+    """One over the mean squared distance of two rows."""
+    if sparse.issparse(X):
+        square = float(X.multiply(X).sum(axis=1).mean())
+        centre = np.asarray(X.mean(axis=0)).ravel()
+    else:
+        square = float(np.mean(np.einsum("ij,ij->i", X, X)))
+        centre = X.mean(axis=0)
+    distance = 2 * (square - float(centre @ centre))
+    return 1.0 / distance if distance > 0 else 1.0
+
+
+@dataclass
+class FoldEmbedding(Embedding):
+    """Models that are fitted once per fold and averaged: networks and other regressors.
+
+    A subclass writes ``_fit_one`` and ``_predict_one``. Without folds one model is fitted on
+    all rows.
+    """
+
+    n_jobs: int | None = None
+    models: list[Any] = field(default_factory=list)
+    columns: np.ndarray | None = None
+
+    def fit(self, X: Any, Y: Any, folds: np.ndarray | None, center: bool) -> FoldEmbedding:
+        """Learn one model per fold."""
+        if folds is None:
+            self.models = [self._fit_one(X, Y, np.arange(Y.shape[0]), None, 0)]
+            self.moments = Moments.of(self.predict(X), Y, center)
+            return self
+        held = [np.flatnonzero(folds == k) for k in range(folds.max() + 1)]
+        rest = [np.flatnonzero(folds != k) for k in range(folds.max() + 1)]
+        fitted = Parallel(n_jobs=self.n_jobs)(
+            delayed(_fit_fold)(self, X, Y, rest[k], held[k], k) for k in range(len(held))
+        )
+        self.models = [model for model, _ in fitted]
+        self.out_of_fold = np.empty(Y.shape)
+        for rows, (_, predicted) in zip(held, fitted, strict=True):
+            self.out_of_fold[rows] = predicted
+        self.moments = Moments.of(self.out_of_fold, Y, center)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the mean of the models' scores."""
+        total = self._predict_one(self.models[0], X)
+        for model in self.models[1:]:
+            total = total + self._predict_one(model, X)
+        scores = total / len(self.models)
+        return scores if self.columns is None else scores[:, self.columns]
+
+    def keep(self, labels: np.ndarray) -> None:
+        """Return only these labels from now on."""
+        self.columns = np.asarray(labels)
+
+    def _fit_one(self, X: Any, Y: Any, rows: np.ndarray, held: np.ndarray | None, k: int) -> Any:
+        raise NotImplementedError
+
+    def _predict_one(self, model: Any, X: Any) -> np.ndarray:
+        raise NotImplementedError
+
+
+def _fit_fold(
+    embedding: FoldEmbedding, X: Any, Y: Any, rows: np.ndarray, held: np.ndarray, k: int
+) -> tuple[Any, np.ndarray]:
+    model = embedding._fit_one(X, Y, rows, held, k)
+    return model, embedding._predict_one(model, take_rows(X, held))
+
+
+def take_rows(X: Any, index: np.ndarray) -> Any:
+    """Return some rows of an array, a CSR array or a torch Dataset."""
+    if isinstance(X, torch.utils.data.Dataset):
+        return torch.utils.data.Subset(X, index.tolist())
+    return X[index]
+
+
+@dataclass
+class NetworkEmbedding(FoldEmbedding):
+    """A neural network trained by the squared error of the paper's first term.
+
+    ``module`` may be any ``torch.nn.Module`` from the input to one output per label; by default it
+    is the paper's network, fully connected with leaky ReLU. The rows of a fold stop the training of
+    that fold's network, and the networks of all folds are averaged.
+    """
+
+    module: nn.Module | None = None
+    hidden: tuple[int, ...] = (512, 64)
+    dropout: float = 0.5
+    scale: bool = True
+    training: Training = field(default_factory=Training)
+    seed: int = 0
+    device: str = "cpu"
+    progress: Progress | None = None
+    previous: list[nn.Module] = field(default_factory=list)
+
+    def _fit_one(
+        self, X: Any, Y: Any, rows: np.ndarray, held: np.ndarray | None, k: int
+    ) -> nn.Module:
+        targets = Y.toarray() if sparse.issparse(Y) else Y
+        on_epoch = None
+        holder: dict[str, nn.Module] = {}
+
+        if held is None and len(rows) >= MIN_ROWS_TO_WATCH:
+            # Without folds a tenth of the rows decides when to stop, as in the paper's protocol.
+            shuffled = np.random.default_rng(self.seed).permutation(rows)
+            held, rows = np.split(shuffled, [len(rows) // 10])
+
+        def build() -> nn.Module:
+            if k < len(self.previous):
+                holder["module"] = copy.deepcopy(self.previous[k])
+            else:
+                holder["module"] = self.build(X, rows, targets.shape[1])
+            return holder["module"]
+
+        if self.progress is not None:
+            progress = self.progress
+
+            def on_epoch(epoch: int, loss: float) -> bool:
+                return progress(k, epoch, loss, holder["module"])
+
+        module, _ = train(
+            build,
+            X,
+            targets,
+            loss=squared_error,
+            training=self.training,
+            seed=self.seed + k,
+            device=torch.device(self.device),
+            rows=rows,
+            validation=held,
+            on_epoch=on_epoch,
+        )
+        return module
+
+    def build(self, X: Any, rows: np.ndarray, n_labels: int) -> nn.Module:
+        """Return a fresh network for these features."""
+        if self.module is not None:
+            return copy.deepcopy(self.module)
+        body = multilayer_perceptron(X.shape[1], self.hidden, n_labels, dropout=self.dropout)
+        if not self.scale:
+            return body
+        scaler = StandardScaler(with_mean=not sparse.issparse(X)).fit(X[rows])
+        mean = np.zeros(X.shape[1]) if scaler.mean_ is None else scaler.mean_
+        return nn.Sequential(Standardise(mean, scaler.scale_), body)
+
+    def _predict_one(self, model: Any, X: Any) -> np.ndarray:
+        return forward(model, Rows(X, torch.device(self.device))).cpu().numpy().astype(np.float64)
+
+
+@dataclass
+class RegressorEmbedding(FoldEmbedding):
+    """Any regressor with scikit-learn's API; one that takes a single target is fitted per label."""
+
+    regressor: Any = None
+    seed: int = 0
+
+    def _fit_one(self, X: Any, Y: Any, rows: np.ndarray, held: np.ndarray | None, k: int) -> Any:
+        model = clone(self.regressor)
+        seeds = {
+            name: self.seed + k
+            for name in model.get_params()
+            if name == "random_state" or name.endswith("__random_state")
+        }
+        model.set_params(**{n: s for n, s in seeds.items() if model.get_params()[n] is None})
+        targets = Y[rows]
+        targets = targets.toarray() if sparse.issparse(targets) else targets
+        targets, known = split_unknown(targets)
+        if known is not None:
+            # A regressor cannot skip cells: the label's mean says nothing either way.
+            mean = targets.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+            targets = np.where(known > 0, targets, mean)
+        try:
+            return model.fit(X[rows], targets)
+        except ValueError:
+            from sklearn.multioutput import MultiOutputRegressor
+
+            return MultiOutputRegressor(model).fit(X[rows], targets)
+
+    def _predict_one(self, model: Any, X: Any) -> np.ndarray:
+        predicted = np.asarray(model.predict(X), dtype=np.float64)
+        return predicted.reshape(X.shape[0], -1)
+
+
+@dataclass
+class BlendEmbedding(Embedding):
+    """Several embeddings, mixed per label with weights learned on their out-of-fold predictions.
+
+    The weights of a label are non-negative, sum to one and minimise its out-of-fold squared error
+    plus a pull towards the plain mean, worth ``shrinkage`` of that label's variance: different
+    families err differently, and a rare label has too few rows to tell which is better.
+    """
+
+    members: list[Embedding] = field(default_factory=list)
+    shrinkage: float = 0.1
+
+    def fit(self, X: Any, Y: Any, folds: np.ndarray | None, center: bool) -> BlendEmbedding:
+        """Learn every member on the same folds, then the weights."""
+        if folds is None:
+            raise ValueError("A blend learns its weights out of fold: give cv at least 2 folds.")
+        for member in self.members:
+            member.fit(X, Y, folds, center)
+        predictions = np.stack([_out_of_fold(member) for member in self.members])
+        labels, known = split_unknown(Y.toarray() if sparse.issparse(Y) else Y)
+        self.weights = np.column_stack(
+            [
+                _mixing_weights(
+                    predictions[:, :, j] if known is None else predictions[:, known[:, j] > 0, j],
+                    labels[:, j] if known is None else labels[known[:, j] > 0, j],
+                    self.shrinkage,
+                )
+                for j in range(labels.shape[1])
+            ]
+        )
+        self.out_of_fold = np.einsum("mj,mij->ij", self.weights, predictions)
+        self.moments = Moments.of(self.out_of_fold, Y, center)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the weighted mean of the members' scores."""
+        parts = [w * m.predict(X) for w, m in zip(self.weights, self.members, strict=True)]
+        return np.sum(parts, axis=0)
+
+    def keep(self, labels: np.ndarray) -> None:
+        """Keep these labels in every member."""
+        for member in self.members:
+            member.keep(labels)
+        self.weights = self.weights[:, labels]
+
+
+def _out_of_fold(member: Embedding) -> np.ndarray:
+    assert member.out_of_fold is not None
+    return member.out_of_fold
+
+
+def _mixing_weights(predictions: np.ndarray, label: np.ndarray, shrinkage: float) -> np.ndarray:
+    """Minimise |label - w'predictions|^2 / n + s |w - 1/M|^2 over w >= 0, then normalise."""
+    M, n = predictions.shape
+    uniform = np.full(M, 1 / M)
+    if n == 0 or label.min() == label.max():
+        return uniform
+    centre = label.mean()
+    pull = np.sqrt(shrinkage * label.var() * n)
+    rows = np.vstack([(predictions - centre).T, pull * np.eye(M)])
+    target = np.concatenate([label - centre, pull * uniform])
+    # A normal-equations form would be shorter; nnls wants the factor, which is M x M.
+    factor = linalg.qr(rows, mode="economic")
+    weights, _ = optimize.nnls(factor[1], factor[0].T @ target)
+    return weights / weights.sum() if weights.sum() > 0 else uniform
+
+
+def default_blend(
+    network: NetworkEmbedding, kernel: KernelEmbedding, *, seed: int, n_jobs: int | None
+) -> BlendEmbedding:
+    """Return network, kernel ridge regression and extremely randomised trees."""
+    trees = RegressorEmbedding(
+        regressor=ExtraTreesRegressor(
+            n_estimators=300, min_samples_leaf=2, max_features="sqrt", n_jobs=n_jobs
+        ),
+        seed=seed,
+    )
+    return BlendEmbedding(members=[network, kernel, trees])

@@ -1,0 +1,100 @@
+"""The objective of SPL-MLL and its two gradients, as formulas.
+
+With n rows of predictions F = f(X) and labels Y, the selection B (the paper's landmark selection
+matrix), the recovery A (its label correlation matrix) and I the identity::
+
+    L(F, B, A) = 1/n ||(F - Y) B||^2        predictability: landmarks are easy to predict
+               + 1/n ||Y - Y B A||^2        representativeness: landmarks recover all labels
+               + lambda1 ||B - I||^2        identity: a landmark keeps its own label
+               + lambda2 ||B||_{2,1}        sparsity: few landmarks (sum of the row norms of B)
+               + rho ||A||^2                ridge: zero in the paper, see below
+
+The paper leaves open whether its norms are sums or means over the rows. Means are used here, so
+that lambda1 and lambda2 mean the same for a batch of 64 rows and for a million.
+
+With rho = 0, as published, the minimum over A is A = B^-1 and no landmark is ever selected; a
+small rho repairs it (``tests/landmarks/test_theory.py`` shows both).
+
+All functions take NumPy arrays or torch tensors; B is a full matrix, diagonal or not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Penalties:
+    """The weights of the objective's penalties."""
+
+    lambda1: float
+    lambda2: float
+    rho: float = 0.0
+
+
+def objective_terms(F: Any, Y: Any, B: Any, A: Any, penalties: Penalties) -> dict[str, Any]:
+    """Return every term of the objective, weighted, by name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll.landmarks.objective import Penalties, objective_terms
+    >>> Y = np.array([[1.0, 0.0], [0.0, 1.0]])
+    >>> terms = objective_terms(Y, Y, np.eye(2), np.eye(2), Penalties(0.1, 0.1))
+    >>> {name: float(round(value, 3)) for name, value in terms.items()}
+    {'predictability': 0.0, 'representativeness': 0.0, 'identity': 0.0, 'sparsity': 0.2, 'ridge': 0.0}
+    """  # noqa: E501
+    n = Y.shape[0]
+    return {
+        "predictability": _square((F - Y) @ B) / n,
+        "representativeness": _square(Y - Y @ B @ A) / n,
+        "identity": penalties.lambda1 * _square(B - identity_like(B)),
+        "sparsity": penalties.lambda2 * _row_norms(B).sum(),
+        "ridge": penalties.rho * _square(A),
+    }
+
+
+def gradient_of_selection(F: Any, Y: Any, B: Any, A: Any, penalties: Penalties) -> Any:
+    """Return dL/dB, the paper's equation for B.
+
+    The paper writes the last term 2 lambda2 D B with D_ii = 1 / (2 ||B_i||): that is
+    lambda2 B_i / ||B_i||, the gradient of the sparsity term. A zero row has subgradient zero.
+    """
+    n = Y.shape[0]
+    error = F - Y
+    residual = Y - Y @ B @ A
+    norms = _row_norms(B)
+    D = 0.5 / (norms + (norms == 0))
+    return (
+        (2 / n) * (error.T @ (error @ B))
+        - (2 / n) * (Y.T @ (residual @ A.T))
+        + 2 * penalties.lambda1 * (B - identity_like(B))
+        + 2 * penalties.lambda2 * (D[:, None] * B)
+    )
+
+
+def gradient_of_recovery(Y: Any, B: Any, A: Any, penalties: Penalties) -> Any:
+    """Return dL/dA, the paper's equation for A (plus the ridge)."""
+    n = Y.shape[0]
+    residual = Y - Y @ B @ A
+    return -(2 / n) * (B.T @ (Y.T @ residual)) + 2 * penalties.rho * A
+
+
+def identity_like(B: Any) -> Any:
+    """Return the identity of B's size and kind."""
+    if isinstance(B, np.ndarray):
+        return np.eye(B.shape[0], dtype=B.dtype)
+    import torch
+
+    return torch.eye(B.shape[0], dtype=B.dtype, device=B.device)
+
+
+def _square(matrix: Any) -> Any:
+    return (matrix * matrix).sum()
+
+
+def _row_norms(matrix: Any) -> Any:
+    return (matrix * matrix).sum(1) ** 0.5

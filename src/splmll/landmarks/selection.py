@@ -1,0 +1,287 @@
+"""B: which labels are landmarks, and with what weight.
+
+``soft`` is the published choice, real weights b_j of which many are exactly zero; ``hard`` is the
+constraint the paper starts from, b_j in {0, 1}, on the same objective. Both take a budget:
+exactly ``n_landmarks`` labels. All work is on C x C statistics.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from splmll.landmarks.exact import Solution, minimise, objective, solve_recovery
+from splmll.landmarks.objective import Penalties
+
+_BISECTIONS = 12
+_ROUGH = 1e-3  # optimality asked for while searching; the result is solved to full accuracy
+
+
+def select_soft(
+    G: np.ndarray,
+    E: np.ndarray,
+    penalties: Penalties,
+    *,
+    n_landmarks: int | None = None,
+    support: np.ndarray | None = None,
+) -> Solution:
+    """Select landmarks with real weights.
+
+    With a budget, lambda2 is searched so that exactly that many weights survive. The number of
+    survivors can jump over the budget as lambda2 grows; then the labels with the smallest weights
+    of the last solution above the budget are struck out and the rest is solved again.
+
+    Parameters
+    ----------
+    G : ndarray of shape (n_labels, n_labels)
+        Label moments.
+    E : ndarray of shape (n_labels,)
+        Mean squared error of each label's prediction.
+    penalties : Penalties
+        lambda1, lambda2 and rho; a budget replaces lambda2.
+    n_landmarks : int, optional
+        Exact number of landmarks.
+    support : ndarray of bool, optional
+        Labels that may become landmarks.
+
+    Returns
+    -------
+    solution : Solution
+        The weights, their recovery, and the path of the objective.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll.landmarks.objective import Penalties
+    >>> from splmll.landmarks.selection import select_soft
+    >>> G = np.array([[0.25, 0.2, 0.0], [0.2, 0.25, 0.0], [0.0, 0.0, 0.2]])
+    >>> solution = select_soft(G, np.full(3, 0.1), Penalties(0.02, 0.1, 0.02), n_landmarks=2)
+    >>> int((solution.selection != 0).sum())
+    2
+    """
+    if n_landmarks is None:
+        return minimise(G, E, penalties, support=support)
+    support = np.ones(len(E), dtype=bool) if support is None else support.copy()
+
+    def solve(lambda2: float, start: np.ndarray | None) -> Solution:
+        weights = replace(penalties, lambda2=lambda2)
+        return minimise(G, E, weights, support=support, start=start, tol=_ROUGH)
+
+    low, high = 0.0, max(penalties.lambda2, float(np.mean(np.diag(G))))
+    above = solve(low, None)
+    bracketed = False
+    for _ in range(_BISECTIONS):
+        if np.count_nonzero(above.selection) <= n_landmarks:
+            break
+        middle = (low + high) / 2 if bracketed else high
+        trial = solve(middle, above.selection)
+        if np.count_nonzero(trial.selection) >= n_landmarks:
+            low, above = middle, trial
+            high = high if bracketed else 2 * high
+        else:
+            high, bracketed = middle, True
+    strike = np.count_nonzero(above.selection) - n_landmarks
+    support = above.selection != 0
+    if strike > 0:
+        support[np.argsort(np.where(support, np.abs(above.selection), np.inf))[:strike]] = False
+    return _keep_all(G, E, penalties, support, low)
+
+
+def _keep_all(
+    G: np.ndarray, E: np.ndarray, penalties: Penalties, support: np.ndarray, lambda2: float
+) -> Solution:
+    """Solve on a support with the largest lambda2, at most the given one, that keeps all of it."""
+    for _ in range(_BISECTIONS):
+        solution = minimise(G, E, replace(penalties, lambda2=lambda2), support=support)
+        if np.count_nonzero(solution.selection) == support.sum():
+            return solution
+        lambda2 /= 2
+    return minimise(G, E, replace(penalties, lambda2=0.0), support=support)
+
+
+def select_hard(
+    G: np.ndarray,
+    E: np.ndarray,
+    penalties: Penalties,
+    *,
+    n_landmarks: int | None = None,
+    support: np.ndarray | None = None,
+) -> Solution:
+    """Select landmarks with weights 0 or 1 by addition, removal and swap.
+
+    For a set S of landmarks the objective, minimised over A, is::
+
+        J(S) = sum_{j in S} (E_j + lambda2 - lambda1) + lambda1 C + tr(R_S)
+        R_S  = G - G_S' (G_SS + rho I)^-1 G_S          what the landmarks leave unexplained
+
+    Adding j takes ||R_j||^2 / (R_jj + rho) from the trace and R loses a rank-one matrix, so one
+    look at all additions costs O(C^2). The search starts from greedy addition and from greedy
+    removal, improves both by the best single addition, removal or swap until none helps, and
+    returns the better: never worse than greedy addition alone.
+
+    Parameters
+    ----------
+    G, E, penalties, n_landmarks, support
+        As for :func:`select_soft`.
+
+    Returns
+    -------
+    solution : Solution
+        Weights of 0 and 1, their recovery, and the objective after every move.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll.landmarks.objective import Penalties
+    >>> from splmll.landmarks.selection import select_hard
+    >>> G = np.array([[0.25, 0.2, 0.0], [0.2, 0.25, 0.0], [0.0, 0.0, 0.2]])
+    >>> E = np.array([0.05, 0.2, 0.05])
+    >>> select_hard(G, E, Penalties(0.02, 0.05, 0.02), n_landmarks=2).selection
+    array([1., 0., 1.])
+    """
+    candidates = np.ones(len(E), dtype=bool) if support is None else support
+    ends = []
+    for grow in (True, False):
+        search = _Search(G, E, penalties, candidates, n_landmarks, full=not grow)
+        search.run(grow)
+        ends.append(search)
+    best = min(ends, key=lambda search: search.value)
+    selection = best.inside.astype(np.float64)
+    recovery = solve_recovery(G, selection, penalties.rho)
+    history = [
+        *({"objective": value} for value in best.values[:-1]),
+        objective(G, E, selection, recovery, penalties),
+    ]
+    return Solution(selection, recovery, history)
+
+
+def greedy_order(
+    G: np.ndarray, E: np.ndarray, penalties: Penalties, support: np.ndarray | None = None
+) -> np.ndarray:
+    """Return the labels in the order in which greedy addition would take them, all of them."""
+    candidates = np.ones(len(E), dtype=bool) if support is None else support
+    search = _Search(G, E, penalties, candidates, int(candidates.sum()), full=False)
+    order = []
+    for _ in range(int(candidates.sum())):
+        label, gain = search.best_addition(search.R, search.inside)
+        search.move(label, None, gain)
+        order.append(label)
+    return np.asarray(order, dtype=np.intp)
+
+
+class _Search:
+    """Local search over landmark sets; R is what the current set leaves unexplained."""
+
+    def __init__(
+        self,
+        G: np.ndarray,
+        E: np.ndarray,
+        penalties: Penalties,
+        candidates: np.ndarray,
+        n_landmarks: int | None,
+        full: bool,
+    ) -> None:
+        self.G = G
+        self.price = E + penalties.lambda2 - penalties.lambda1
+        # rho = 0 would divide by zero once a label is explained completely.
+        self.rho = max(penalties.rho, 1e-12 * max(float(np.trace(G)), 1e-300))
+        self.candidates = candidates
+        self.n_landmarks = n_landmarks
+        self.inside = candidates.copy() if full else np.zeros(len(E), dtype=bool)
+        self.tolerance = 1e-12 * (float(np.trace(G)) + float(np.abs(self.price).sum()) + 1e-300)
+        self.value = penalties.lambda1 * len(E) + self.price[self.inside].sum()
+        self.refresh()
+        self.value += float(np.trace(self.R))
+        self.values = [float(self.value)]
+
+    def refresh(self) -> None:
+        """Recompute R and the inverse from scratch."""
+        S = np.flatnonzero(self.inside)
+        inverse = np.linalg.inv(self.G[np.ix_(S, S)] + self.rho * np.eye(len(S)))
+        self.R = self.G - self.G[:, S] @ inverse @ self.G[S]
+
+    def run(self, grow: bool) -> None:
+        step = self.add_best if grow else self.remove_best
+        while self.n_landmarks is None or self.count() != self.n_landmarks:
+            if not step(forced=self.n_landmarks is not None):
+                break
+        moves = [self.swap_best] if self.n_landmarks is not None else [
+            self.add_best, self.remove_best, self.swap_best
+        ]  # fmt: skip
+        while any(move() for move in moves):
+            pass
+
+    def count(self) -> int:
+        return int(self.inside.sum())
+
+    def best_addition(self, R: np.ndarray, inside: np.ndarray) -> tuple[int, float]:
+        """Return the addition that lowers the objective most, and by how much."""
+        gain = np.einsum("ij,ij->j", R, R) / (np.diag(R) + self.rho) - self.price
+        gain = np.where(self.candidates & ~inside, gain, -np.inf)
+        label = int(np.argmax(gain))
+        return label, float(gain[label])
+
+    def removals(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the landmarks, what each removal gains, and the column by which R grows."""
+        S = np.flatnonzero(self.inside)
+        inverse = np.linalg.inv(self.G[np.ix_(S, S)] + self.rho * np.eye(len(S)))
+        columns = (self.G[:, S] @ inverse) / np.sqrt(np.diag(inverse))
+        gain = self.price[S] - np.einsum("ij,ij->j", columns, columns)
+        return S, gain, columns
+
+    def move(self, add: int | None, remove: int | None, gain: float) -> None:
+        if add is not None:
+            self.inside[add] = True
+        if remove is not None:
+            self.inside[remove] = False
+        if remove is None and add is not None:
+            column = self.R[:, add]
+            self.R = self.R - np.outer(column, column) / (column[add] + self.rho)
+        else:
+            self.refresh()
+        self.value -= gain
+        self.values.append(float(self.value))
+
+    def add_best(self, forced: bool = False) -> bool:
+        if not (self.candidates & ~self.inside).any():
+            return False
+        label, gain = self.best_addition(self.R, self.inside)
+        if not forced and gain <= self.tolerance:
+            return False
+        self.move(label, None, gain)
+        return True
+
+    def remove_best(self, forced: bool = False) -> bool:
+        if not self.inside.any():
+            return False
+        S, gains, _ = self.removals()
+        worst = int(np.argmax(gains))
+        if not forced and gains[worst] <= self.tolerance:
+            return False
+        self.move(None, int(S[worst]), float(gains[worst]))
+        return True
+
+    def swap_best(self) -> bool:
+        if not self.inside.any() or not (self.candidates & ~self.inside).any():
+            return False
+        S, gains, columns = self.removals()
+        best = (self.tolerance, -1, -1)
+        # After a removal, R grows by u u'. What an addition would then gain needs only the
+        # norms of R's columns, R u and u'u: O(C^2) for one removal, no new inverse.
+        norms = np.einsum("ij,ij->j", self.R, self.R)
+        diagonal = np.diag(self.R)
+        Ru = self.R @ columns
+        free = self.candidates & ~self.inside
+        for i, remove in enumerate(S):
+            u = columns[:, i]
+            grown = norms + 2 * u * Ru[:, i] + u**2 * (u @ u)
+            gain = grown / (diagonal + u**2 + self.rho) - self.price + gains[i]
+            gain = np.where(free, gain, -np.inf)
+            add = int(np.argmax(gain))
+            if gain[add] > best[0]:
+                best = (float(gain[add]), int(remove), add)
+        if best[1] < 0:
+            return False
+        self.move(best[2], best[1], best[0])
+        return True

@@ -1,0 +1,178 @@
+"""Binary relevance (BR): one binary learner per label, each trained as if alone.
+
+The plainest multi-label method, and the yardstick: whatever uses the other labels must beat it.
+
+References
+----------
+Tsoumakas, Katakis: Multi-label classification: an overview. International Journal of Data
+Warehousing and Mining 3(3), 2007.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import Tags, check_random_state, get_tags
+from sklearn.utils.parallel import Parallel, delayed
+
+from splmll.base import MultilabelClassifier
+from splmll.methods._constant import ConstantGuard
+from splmll.methods._own_rule import fit_own_rule
+
+
+class BinaryRelevance(MultilabelClassifier):
+    """One binary classifier per label, trained independently of the other labels.
+
+    The score of label j is the probability :math:`P(y_j = 1 | x)` of its own classifier. A base
+    learner without ``predict_proba`` gives its margin squashed by the logistic function, which
+    keeps the order within a label; margins of different labels are comparable only as far as
+    the learners are calibrated alike.
+
+    A label with one value in the training data gets the probability 0 or 1.
+
+    Parameters
+    ----------
+    estimator : classifier or None, default=None
+        The base learner, cloned for every label. None is logistic regression
+        (``LogisticRegression(max_iter=1000)``) on standardised features; the standardisation is
+        fitted once for all labels, without centring where X is sparse. A base learner you give
+        receives X as it is: put a scaler before this estimator, where it is fitted once, rather
+        than into the base learner, where every label fits its own.
+    threshold : float or str, default=0.5
+        A label is predicted where its score is at least the threshold. A name is a rule of
+        :data:`splmll.thresholds.RULES`, fitted on out-of-fold scores of the training data.
+    n_jobs : int or None, default=None
+        How many labels to fit at the same time, as in joblib.
+    random_state : int, RandomState instance or None, default=None
+        Seed of base learners that have one. Every label receives the same seed, so that the
+        result of a label does not depend on its position. None leaves base learners as they are.
+
+    Attributes
+    ----------
+    estimators_ : list of ConstantGuard
+        The fitted base learners in label order, each with its ``learner_`` (None for a constant
+        label). With the default base learner they work on standardised features.
+    scaler_ : StandardScaler or None
+        The shared standardisation of the default base learner.
+    coef_ : ndarray of shape (n_labels, n_features) or None
+        With logistic regression, the weights of all labels for the features as given.
+    intercept_ : ndarray of shape (n_labels,) or None
+        Their intercepts, infinite for a constant label.
+    thresholds_ : ndarray of shape (n_labels,)
+        Threshold of each label, NaN where the rule has none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll.methods import BinaryRelevance
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0]])
+    >>> Y = np.array([[0, 1], [1, 0], [1, 1], [0, 0]])
+    >>> model = BinaryRelevance().fit(X, Y)
+    >>> model.predict([[0.9, 0.1]])
+    array([[1, 0]])
+    >>> model.predict_proba([[0.5, 0.5]]).round(3)
+    array([[0.5, 0.5]])
+    """
+
+    _sparse_labels = True
+
+    estimators_: list[ConstantGuard]
+    scaler_: StandardScaler | None
+    coef_: np.ndarray | None
+    intercept_: np.ndarray | None
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        threshold: float | str = 0.5,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.threshold = threshold
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _fit(self, X: Any, Y: Any) -> None:
+        self._set_threshold(fit_own_rule(self, X, Y, self.threshold))
+        if self.estimator is None:
+            self.scaler_ = StandardScaler(with_mean=not sparse.issparse(X)).fit(X)
+            X = self.scaler_.transform(X)
+            base: Any = LogisticRegression(max_iter=1000)
+        else:
+            self.scaler_ = None
+            base = with_seed(self.estimator, self.random_state)
+        columns = sparse.csc_array(Y)
+        self.estimators_ = Parallel(n_jobs=self.n_jobs)(
+            delayed(_fit_label)(base, X, columns[:, [label]]) for label in range(Y.shape[1])
+        )
+        self.coef_, self.intercept_ = _stacked(self.estimators_, self.scaler_, X.shape[1])
+
+    def _scores(self, X: Any) -> np.ndarray:
+        if self.coef_ is not None:
+            # One product for all labels: asking C learners in turn costs C validations of X.
+            return np.asarray(expit(X @ self.coef_.T + self.intercept_))
+        return np.column_stack([guard.predict_proba(X)[:, 1] for guard in self.estimators_])
+
+    def _probabilities(self, scores: np.ndarray) -> np.ndarray:
+        return scores
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if self.estimator is not None:
+            tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
+            tags.non_deterministic = get_tags(self.estimator).non_deterministic
+        return tags
+
+
+def with_seed(estimator: Any, random_state: Any) -> Any:
+    """Return a clone whose every ``random_state`` is one seed drawn from ``random_state``.
+
+    None leaves the seeds as they are.
+    """
+    seeded = clone(estimator)
+    if random_state is None:
+        return seeded
+    seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    names = [
+        name
+        for name in seeded.get_params(deep=True)
+        if name == "random_state" or name.endswith("__random_state")
+    ]
+    return seeded.set_params(**dict.fromkeys(names, seed))
+
+
+def _fit_label(base: Any, X: Any, column: sparse.csc_array) -> ConstantGuard:
+    return ConstantGuard(base, classes=(0, 1)).fit(X, column.toarray().ravel().astype(np.int64))
+
+
+def _stacked(
+    guards: list[ConstantGuard], scaler: StandardScaler | None, n_features: int
+) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Weights and intercepts of all labels, where every learner is a logistic regression.
+
+    The standardisation is folded in, so that they apply to raw features, dense or sparse.
+    """
+    coef = np.zeros((len(guards), n_features))
+    intercept = np.empty(len(guards))
+    for label, guard in enumerate(guards):
+        learner = guard.learner_
+        if learner is None:
+            intercept[label] = np.inf if guard.constant_ == 1 else -np.inf
+        elif type(learner) is LogisticRegression:
+            coef[label] = learner.coef_[0]
+            intercept[label] = learner.intercept_[0]
+        else:
+            return None, None
+    if scaler is not None:
+        coef /= scaler.scale_
+        if scaler.with_mean:
+            intercept -= coef @ scaler.mean_
+    return coef, intercept

@@ -1,0 +1,223 @@
+"""Checks what is handed to a measure and brings labels into one form.
+
+Labels become the list of their ones (as in a CSR matrix without data), which serves dense and
+sparse input alike and makes every measure cost as much as there are ones, not cells.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy import sparse
+
+# Cells looked at together: half a megabyte of doubles stays in the cache of one core.
+CHUNK_CELLS = 2**16
+
+
+@dataclass(frozen=True, eq=False)
+class LabelMatrix:
+    """The ones of a 0/1 matrix: row ``i`` has them at ``indices[indptr[i]:indptr[i + 1]]``."""
+
+    indptr: npt.NDArray[np.intp]
+    indices: npt.NDArray[np.intp]
+    shape: tuple[int, int]
+    columns: pd.Index | None = None
+
+    @property
+    def row_counts(self) -> npt.NDArray[np.intp]:
+        """Number of ones in every row."""
+        return np.diff(self.indptr)
+
+    @property
+    def column_counts(self) -> npt.NDArray[np.intp]:
+        """Number of ones in every column."""
+        return np.bincount(self.indices, minlength=self.shape[1])
+
+    @property
+    def rows(self) -> npt.NDArray[np.intp]:
+        """Row number of every one."""
+        return np.repeat(np.arange(self.shape[0]), self.row_counts)
+
+    def intersect(self, other: LabelMatrix) -> LabelMatrix:
+        """Return the ones that both matrices have."""
+        common = self._to_csr().multiply(other._to_csr()).tocsr()
+        common.sort_indices()
+        return LabelMatrix(
+            common.indptr.astype(np.intp), common.indices.astype(np.intp), self.shape
+        )
+
+    def _to_csr(self) -> sparse.csr_array:
+        data = np.ones(self.indices.size, dtype=np.int8)
+        return sparse.csr_array((data, self.indices, self.indptr), shape=self.shape)
+
+
+def check_labels(labels: Any, name: str, *, nan_is_zero: bool = False) -> LabelMatrix:
+    """Return a 0/1 matrix (array, sparse matrix, DataFrame, nested list) as its ones.
+
+    NaN is an error, or taken for 0 with ``nan_is_zero``.
+    """
+    if isinstance(labels, LabelMatrix):
+        return labels
+    columns = labels.columns if isinstance(labels, pd.DataFrame) else None
+    if isinstance(labels, pd.DataFrame) and _is_sparse_frame(labels):
+        accessor: Any = labels.sparse
+        labels = accessor.to_coo()
+    if sparse.issparse(labels):
+        return _from_sparse(labels, name, columns, nan_is_zero)
+    return _from_dense(_to_array(labels, name), name, columns, nan_is_zero)
+
+
+def check_scores(scores: Any, name: str = "scores") -> npt.NDArray[Any]:
+    """Return the scores as a dense numeric matrix without NaN."""
+    if sparse.issparse(scores):
+        raise ValueError(
+            f"{name} must be dense because a score of 0 is a score like any other; "
+            "pass scores.toarray()."
+        )
+    array = _to_array(scores, name)
+    if array.dtype.kind == "b":
+        array = array.astype(np.uint8)
+    elif array.dtype == np.float16:
+        array = array.astype(np.float32)
+    # The minimum of a block is NaN as soon as one of its values is: no second matrix is needed.
+    if array.dtype.kind == "f" and np.isnan(np.min(array)):
+        row, column = np.argwhere(np.isnan(array))[0]
+        raise ValueError(
+            f"{name} has NaN (first in row {row}, column {column}); "
+            "every label needs a number to be ranked by."
+        )
+    return array
+
+
+def check_pair(
+    Y_true: Any, other: Any, other_name: str, *, other_are_scores: bool
+) -> tuple[LabelMatrix, Any]:
+    """Check true labels together with scores or predicted labels of the same shape."""
+    truth = check_labels(Y_true, "Y_true")
+    columns = getattr(other, "columns", None)
+    checked = (
+        check_scores(other, other_name) if other_are_scores else check_labels(other, other_name)
+    )
+    if truth.shape != checked.shape:
+        raise ValueError(
+            f"Y_true has shape {truth.shape} but {other_name} has shape {checked.shape}; "
+            "both need one row for every example and one column for every label."
+        )
+    # Two tables with the same labels in another order would be compared cell by cell.
+    if (
+        isinstance(columns, pd.Index)
+        and truth.columns is not None
+        and not columns.equals(truth.columns)
+        and set(columns) == set(truth.columns)
+    ):
+        raise ValueError(
+            f"Y_true and {other_name} have the same columns in another order; "
+            f"pass {other_name}[Y_true.columns]."
+        )
+    return truth, checked
+
+
+def _is_sparse_frame(frame: pd.DataFrame) -> bool:
+    return len(frame.columns) > 0 and all(
+        isinstance(dtype, pd.SparseDtype) for dtype in frame.dtypes
+    )
+
+
+def _to_array(values: Any, name: str) -> npt.NDArray[Any]:
+    """Return a two-dimensional, non-empty array of numbers; copies only if it has to."""
+    try:
+        if isinstance(values, pd.DataFrame):
+            plain = all(isinstance(dtype, np.dtype) for dtype in values.dtypes)
+            # Nullable columns would become an array of objects, with pd.NA in it.
+            array = values.to_numpy() if plain else values.to_numpy(dtype=float, na_value=np.nan)
+        else:
+            array = np.asarray(values)
+        if array.dtype.kind not in "biuf":
+            array = array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} is not a matrix of numbers; "
+            "pass an array with one row for every example and one column for every label."
+        ) from error
+    _check_shape(array.shape, name)
+    return array
+
+
+def _check_shape(shape: tuple[int, ...], name: str) -> None:
+    if len(shape) == 1:
+        raise ValueError(
+            f"{name} has one dimension, expected two (rows and labels); "
+            f"for a single label pass {name}.reshape(-1, 1)."
+        )
+    if len(shape) != 2:
+        raise ValueError(f"{name} has {len(shape)} dimensions, expected two: rows and labels.")
+    if 0 in shape:
+        raise ValueError(
+            f"{name} has shape {shape}; a measure needs at least one row and one label."
+        )
+
+
+def _not_binary(name: str, value: Any, row: int, column: int) -> ValueError:
+    if np.isnan(value):
+        return ValueError(
+            f"{name} has NaN (first in row {row}, column {column}); a measure needs known labels: "
+            "drop those rows or labels, or fill in 0 or 1."
+        )
+    return ValueError(
+        f"{name} has the value {value} (first in row {row}, column {column}), expected 0 or 1; "
+        "turn scores into labels with a threshold first."
+    )
+
+
+def _from_dense(
+    array: npt.NDArray[Any], name: str, columns: pd.Index | None, nan_is_zero: bool
+) -> LabelMatrix:
+    n_rows, n_columns = array.shape
+    step = max(1, CHUNK_CELLS // n_columns)
+    flat_parts = []
+    for start in range(0, n_rows, step):
+        block = array[start : start + step]
+        ones = block if array.dtype.kind == "b" else block != 0
+        positions = np.flatnonzero(ones)
+        if array.dtype.kind != "b":
+            # Only what is not 0 can be wrong, and of that there is little.
+            values = block.reshape(-1)[positions] if block.flags.c_contiguous else block[ones]
+            if nan_is_zero and np.isnan(values).any():
+                known = ~np.isnan(values)
+                values, positions = values[known], positions[known]
+            if not np.all(values == 1):
+                first = int(np.argmax(values != 1))
+                row, column = divmod(int(positions[first]), n_columns)
+                raise _not_binary(name, values[first], start + row, column)
+        flat_parts.append(positions + start * n_columns)
+    flat = np.concatenate(flat_parts)
+    rows, indices = np.divmod(flat, n_columns)
+    indptr = np.zeros(n_rows + 1, dtype=np.intp)
+    np.cumsum(np.bincount(rows, minlength=n_rows), out=indptr[1:])
+    return LabelMatrix(indptr, indices, (n_rows, n_columns), columns)
+
+
+def _from_sparse(
+    matrix: Any, name: str, columns: pd.Index | None, nan_is_zero: bool
+) -> LabelMatrix:
+    _check_shape(matrix.shape, name)
+    csr = matrix.tocsr()
+    has_nan = nan_is_zero and bool(np.isnan(csr.data).any())
+    if not csr.has_canonical_format or has_nan or np.any(csr.data == 0):
+        csr = csr.copy()  # tocsr() may have returned the caller's own matrix
+        if has_nan:
+            csr.data[np.isnan(csr.data)] = 0
+        csr.sum_duplicates()
+        csr.eliminate_zeros()
+    if not np.all(csr.data == 1):
+        first = int(np.argmax(csr.data != 1))
+        row = int(np.searchsorted(csr.indptr, first, side="right")) - 1
+        raise _not_binary(name, csr.data[first], row, int(csr.indices[first]))
+    n_rows, n_columns = csr.shape
+    return LabelMatrix(
+        csr.indptr.astype(np.intp), csr.indices.astype(np.intp), (n_rows, n_columns), columns
+    )

@@ -1,0 +1,213 @@
+"""Measures of predicted label sets: what is predicted, compared with what is true.
+
+Where a label (or an example, or the whole matrix) is neither true nor predicted anywhere, F1 and
+Jaccard are 0/0; ``zero_division`` says what that counts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from splmll.metrics._inputs import LabelMatrix, check_pair
+
+
+def hamming_loss(Y_true: Any, Y_pred: Any) -> float:
+    """Share of the (example, label) cells that are predicted wrongly; 0 is best.
+
+    Parameters
+    ----------
+    Y_true, Y_pred : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
+        True and predicted labels, 0 or 1.
+
+    Returns
+    -------
+    float
+        Between 0 and 1, smaller is better.
+
+    Examples
+    --------
+    >>> from splmll.metrics import hamming_loss
+    >>> hamming_loss([[1, 0], [0, 1]], [[1, 1], [0, 1]])
+    0.25
+    """
+    truth, predicted, common = _check(Y_true, Y_pred)
+    wrong = truth.indices.size + predicted.indices.size - 2 * common.indices.size
+    return wrong / (truth.shape[0] * truth.shape[1])
+
+
+def micro_f1(Y_true: Any, Y_pred: Any, *, zero_division: float = 0.0) -> float:
+    """F1 of all (example, label) cells taken together, 2 TP / (2 TP + FP + FN); 1 is best.
+
+    Parameters
+    ----------
+    Y_true, Y_pred : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
+        True and predicted labels, 0 or 1.
+    zero_division : {0.0, 1.0, nan}, default=0.0
+        The result if nothing is true and nothing is predicted.
+
+    Returns
+    -------
+    float
+        Between 0 and 1, larger is better.
+
+    Examples
+    --------
+    >>> from splmll.metrics import micro_f1
+    >>> micro_f1([[1, 0], [0, 1]], [[1, 1], [0, 1]])
+    0.8
+    """
+    _check_zero_division(zero_division)
+    truth, predicted, common = _check(Y_true, Y_pred)
+    n_ones = truth.indices.size + predicted.indices.size
+    return 2 * common.indices.size / n_ones if n_ones else float(zero_division)
+
+
+def macro_f1(Y_true: Any, Y_pred: Any, *, zero_division: float = 0.0) -> float:
+    """Mean over labels of the label's F1, 2 TP / (2 TP + FP + FN); 1 is best.
+
+    Parameters
+    ----------
+    Y_true, Y_pred : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
+        True and predicted labels, 0 or 1.
+    zero_division : {0.0, 1.0, nan}, default=0.0
+        What a label counts that is never true and never predicted: as in scikit-learn 0, or 1, or
+        NaN to leave it out of the mean. The result is NaN if that leaves none.
+
+    Returns
+    -------
+    float
+        Between 0 and 1, larger is better.
+
+    See Also
+    --------
+    macro_f1_of_means : the other measure that goes by this name.
+
+    Examples
+    --------
+    >>> from splmll.metrics import macro_f1
+    >>> Y_true, Y_pred = [[1, 0, 0], [0, 1, 0]], [[1, 0, 0], [0, 0, 0]]
+    >>> round(macro_f1(Y_true, Y_pred), 3)
+    0.333
+    >>> macro_f1(Y_true, Y_pred, zero_division=float("nan"))
+    0.5
+    """
+    _check_zero_division(zero_division)
+    truth, predicted, common = _check(Y_true, Y_pred)
+    ones = truth.column_counts + predicted.column_counts
+    return _mean_ratio(2 * common.column_counts, ones, zero_division)
+
+
+def macro_f1_of_means(Y_true: Any, Y_pred: Any, *, zero_division: float = 0.0) -> float:
+    """Harmonic mean of the labels' mean precision and mean recall; 1 is best.
+
+    Some programs call this macro-F1. It is never the same as the mean of the labels' F1 but by
+    accident, and often larger: labels with good precision make up for others with good recall.
+
+    Parameters
+    ----------
+    Y_true, Y_pred : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
+        True and predicted labels, 0 or 1.
+    zero_division : {0.0, 1.0, nan}, default=0.0
+        The precision of a label that is never predicted and the recall of one that is never true;
+        NaN leaves the label out of that mean. The result is NaN if that leaves none.
+
+    Returns
+    -------
+    float
+        Between 0 and 1, larger is better; 0 if both means are 0.
+
+    See Also
+    --------
+    macro_f1 : the mean of the labels' F1, which should be meant by "macro-F1".
+
+    Examples
+    --------
+    >>> from splmll.metrics import macro_f1, macro_f1_of_means
+    >>> Y_true, Y_pred = [[1, 1], [0, 1], [0, 1]], [[1, 1], [1, 0], [1, 0]]
+    >>> macro_f1(Y_true, Y_pred), round(macro_f1_of_means(Y_true, Y_pred), 4)
+    (0.5, 0.6667)
+    """
+    _check_zero_division(zero_division)
+    truth, predicted, common = _check(Y_true, Y_pred)
+    hits = common.column_counts
+    precision = _mean_ratio(hits, predicted.column_counts, zero_division)
+    recall = _mean_ratio(hits, truth.column_counts, zero_division)
+    if precision + recall == 0:
+        return 0.0
+    return 2 * precision * recall / (precision + recall)
+
+
+def subset_accuracy(Y_true: Any, Y_pred: Any) -> float:
+    """Share of the examples whose label set is predicted exactly; 1 is best.
+
+    Parameters
+    ----------
+    Y_true, Y_pred : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
+        True and predicted labels, 0 or 1.
+
+    Returns
+    -------
+    float
+        Between 0 and 1, larger is better.
+
+    Examples
+    --------
+    >>> from splmll.metrics import subset_accuracy
+    >>> subset_accuracy([[1, 0], [0, 1]], [[1, 1], [0, 1]])
+    0.5
+    """
+    truth, predicted, common = _check(Y_true, Y_pred)
+    right = (truth.row_counts == common.row_counts) & (predicted.row_counts == common.row_counts)
+    return float(np.mean(right))
+
+
+def jaccard(Y_true: Any, Y_pred: Any, *, zero_division: float = 0.0) -> float:
+    """Mean over examples of |true and predicted labels| / |true or predicted labels|; 1 is best.
+
+    Parameters
+    ----------
+    Y_true, Y_pred : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
+        True and predicted labels, 0 or 1.
+    zero_division : {0.0, 1.0, nan}, default=0.0
+        What an example counts for which nothing is true and nothing is predicted: as in
+        scikit-learn 0, or 1, or NaN to leave it out of the mean. The result is NaN if that leaves
+        none.
+
+    Returns
+    -------
+    float
+        Between 0 and 1, larger is better.
+
+    Examples
+    --------
+    >>> from splmll.metrics import jaccard
+    >>> jaccard([[1, 0], [0, 1]], [[1, 1], [0, 1]])
+    0.75
+    """
+    _check_zero_division(zero_division)
+    truth, predicted, common = _check(Y_true, Y_pred)
+    shared = common.row_counts
+    return _mean_ratio(shared, truth.row_counts + predicted.row_counts - shared, zero_division)
+
+
+def _check(Y_true: Any, Y_pred: Any) -> tuple[LabelMatrix, LabelMatrix, LabelMatrix]:
+    truth, predicted = check_pair(Y_true, Y_pred, "Y_pred", other_are_scores=False)
+    return truth, predicted, truth.intersect(predicted)
+
+
+def _check_zero_division(zero_division: float) -> None:
+    # NaN is the only number that differs from itself.
+    if zero_division not in (0.0, 1.0) and zero_division == zero_division:
+        raise ValueError(f"zero_division must be 0.0, 1.0 or nan, got {zero_division!r}.")
+
+
+def _mean_ratio(
+    numerator: npt.NDArray[np.intp], denominator: npt.NDArray[np.intp], zero_division: float
+) -> float:
+    ratio = np.full(numerator.shape, float(zero_division))
+    np.divide(numerator, denominator, out=ratio, where=denominator > 0)
+    kept = ratio[~np.isnan(ratio)]
+    return float(np.mean(kept)) if kept.size else float("nan")

@@ -1,0 +1,172 @@
+"""What the estimators around another estimator share: its scores on rows it was not trained on.
+
+Features go to the inner estimator as they came (DataFrame, text, sparse), labels as 0/1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.model_selection import check_cv
+from sklearn.pipeline import Pipeline
+from sklearn.utils import Tags, _safe_indexing, get_tags, indexable
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted
+
+from splmll.base import MultilabelClassifier
+from splmll.model_selection.stratification import MultilabelStratifiedKFold
+
+
+class MetaMultilabelClassifier(MultilabelClassifier):
+    """Base of classifiers around another one, which checks the features itself.
+
+    A subclass has the parameters ``estimator``, ``cv``, ``n_jobs`` and ``random_state``.
+    """
+
+    _sparse_labels = True
+
+    estimator: Any
+    cv: Any
+    n_jobs: int | None
+    random_state: Any
+    estimator_: Any
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features, as the inner estimator counts them."""
+        check_is_fitted(self)
+        return int(self.estimator_.n_features_in_)
+
+    @property
+    def feature_names_in_(self) -> np.ndarray:
+        """Feature names, where the inner estimator has them."""
+        check_is_fitted(self)
+        return np.asarray(self.estimator_.feature_names_in_)
+
+    @property
+    def _unknown_labels(self) -> bool:  # type: ignore[override]
+        inner = self.estimator
+        while isinstance(inner, Pipeline):
+            inner = inner[-1]
+        return bool(getattr(inner, "_unknown_labels", False))
+
+    def _check_features(self, X: Any, reset: bool) -> Any:
+        # Only made fit for taking rows: all else is the inner estimator's to judge.
+        return indexable(X)[0]
+
+    def _fit_inner(self, X: Any, Y: Any) -> None:
+        """Fit the inner estimator on all rows."""
+        self.estimator_ = clone(self.estimator)
+        self.estimator_.fit(X, self._inner_labels(Y))
+
+    def _out_of_fold(self, X: Any, Y: Any, method: str) -> tuple[np.ndarray, Any]:
+        """Return scores of every row by a model fitted without it, and the labels of these rows.
+
+        A splitter that leaves rows out, or tests them twice, is fine: rows come as it gives them.
+        """
+        labels = self._inner_labels(Y)
+        folds = list(self._splitter().split(X, _without_unknown(labels)))
+        parts = Parallel(n_jobs=self.n_jobs)(
+            delayed(_fit_and_score)(
+                clone(self.estimator), X, labels, train, test, Y.shape[1], method
+            )
+            for train, test in folds
+        )
+        return np.concatenate(parts), Y[np.concatenate([test for _, test in folds])]
+
+    def _splitter(self) -> Any:
+        if isinstance(self.cv, int | np.integer):
+            return MultilabelStratifiedKFold(int(self.cv), random_state=self.random_state)
+        return check_cv(self.cv)
+
+    def _inner_labels(self, Y: Any) -> Any:
+        """Return labels as other libraries expect them: integers, and a vector for one label."""
+        values = Y.data if sparse.issparse(Y) else Y
+        if np.isnan(values).any():
+            return Y
+        if Y.shape[1] == 1:
+            Y = (Y.toarray() if sparse.issparse(Y) else Y)[:, 0]
+        return Y.astype(np.int64)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.input_tags = inner.input_tags
+        tags.non_deterministic = inner.non_deterministic
+        return tags
+
+
+def scores_of(estimator: Any, X: Any, n_labels: int, method: str) -> np.ndarray:
+    """Return what one method of a fitted estimator gives, as an array of shape (n_rows, n_labels).
+
+    Probabilities are those of class 1: trees and neighbours return a list with one array per
+    label, in which a label that was constant in training has a single column.
+    """
+    values = getattr(estimator, method)(X)
+    classes: Any = getattr(estimator, "classes_", None)
+    if isinstance(values, list):
+        values = np.column_stack([_of_class_one(p, c) for p, c in zip(values, classes)])
+    if sparse.issparse(values):
+        values = values.toarray()
+    values = np.asarray(values, dtype=np.float64)
+    if n_labels == 1 and values.ndim == 1:
+        values = values[:, None]
+    elif n_labels == 1 and method == "predict_proba":
+        values = _of_single_label(values, classes)
+    if values.ndim != 2 or values.shape[1] != n_labels:
+        raise ValueError(
+            f"{type(estimator).__name__}.{method} has shape {values.shape} for {n_labels} labels: "
+            "use an estimator that learns a 0/1 matrix, such as BinaryRelevance around this one."
+        )
+    return values
+
+
+def choose_method(estimator: Any, *names: str) -> str:
+    """Return the first of the named methods that the estimator has."""
+    for name in names:
+        if hasattr(estimator, name):
+            return name
+    raise ValueError(
+        f"{type(estimator).__name__} has no {' or '.join(names)}, so there are no scores to work "
+        "with: use a classifier that has it."
+    )
+
+
+def _of_single_label(probabilities: np.ndarray, classes: Any) -> np.ndarray:
+    """Return the column of class 1 where the only label was learnt as a binary problem."""
+    if probabilities.shape[1] == 2:
+        return probabilities[:, 1:]
+    # A learner that saw one class gives its probability, always 1, whichever class it was.
+    if classes is not None and np.ravel(classes)[0] != 1 and np.all(probabilities == 1):
+        return np.zeros_like(probabilities)
+    return probabilities
+
+
+def _of_class_one(probabilities: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    columns = np.flatnonzero(np.asarray(classes) == 1)
+    return probabilities[:, columns[0]] if len(columns) else np.zeros(len(probabilities))
+
+
+def _fit_and_score(
+    estimator: Any,
+    X: Any,
+    labels: Any,
+    train: np.ndarray,
+    test: np.ndarray,
+    n_labels: int,
+    method: str,
+) -> np.ndarray:
+    estimator.fit(_safe_indexing(X, train), _safe_indexing(labels, train))
+    return scores_of(estimator, _safe_indexing(X, test), n_labels, method)
+
+
+def _without_unknown(Y: Any) -> Any:
+    """Return the labels with 0 for unknown ones, for splitters that cannot have NaN."""
+    if not sparse.issparse(Y):
+        return np.nan_to_num(Y)
+    Y = Y.copy()
+    Y.data = np.nan_to_num(Y.data)
+    return Y

@@ -1,0 +1,255 @@
+"""The torch training loop, written once for every network in the library.
+
+It trains any module by Adam on mini-batches, watches validation rows, stops when they no longer
+improve, and gives the best weights back. It never touches the caller's random state.
+"""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from scipy import sparse
+from torch import Tensor, nn
+
+# torch draws initial weights and dropout from one global generator; whoever trains holds it.
+_RANDOM_STATE = threading.Lock()
+
+LEAKY_SLOPE = 0.01
+
+
+@dataclass(frozen=True)
+class Training:
+    """How a network is trained.
+
+    Parameters
+    ----------
+    learning_rate : float
+        Step size of Adam.
+    weight_decay : float
+        Decoupled weight decay.
+    batch_size : int
+        Rows per step.
+    max_epochs : int
+        Largest number of passes over the training rows.
+    patience : int
+        Epochs without improvement on the validation rows before training stops.
+    """
+
+    learning_rate: float = 1e-3
+    weight_decay: float = 1e-4
+    batch_size: int = 64
+    max_epochs: int = 200
+    patience: int = 15
+
+
+class Standardise(nn.Module):
+    """Subtract the mean and divide by the scale of every feature: part of the network."""
+
+    mean: Tensor
+    scale: Tensor
+
+    def __init__(self, mean: np.ndarray, scale: np.ndarray) -> None:
+        super().__init__()
+        self.register_buffer("mean", torch.as_tensor(mean, dtype=torch.float32))
+        self.register_buffer("scale", torch.as_tensor(scale, dtype=torch.float32))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return standardised features."""
+        return (x - self.mean) / self.scale
+
+
+def multilayer_perceptron(
+    n_inputs: int, hidden: Sequence[int], n_outputs: int, *, dropout: float
+) -> nn.Sequential:
+    """Return fully connected layers with leaky ReLU and dropout, without an output function.
+
+    Examples
+    --------
+    >>> from splmll.neural import multilayer_perceptron
+    >>> [type(layer).__name__ for layer in multilayer_perceptron(10, (4,), 3, dropout=0.5)]
+    ['Linear', 'LeakyReLU', 'Dropout', 'Linear']
+    """
+    layers: list[nn.Module] = []
+    width = n_inputs
+    for size in hidden:
+        layers += [nn.Linear(width, size), nn.LeakyReLU(LEAKY_SLOPE)]
+        if dropout > 0:
+            layers.append(nn.Dropout(dropout))
+        width = size
+    layers.append(nn.Linear(width, n_outputs))
+    return nn.Sequential(*layers)
+
+
+class Rows:
+    """Rows of features that can be taken in batches: an array, a CSR array or a torch Dataset."""
+
+    def __init__(self, X: Any, device: torch.device) -> None:
+        self.device = device
+        if isinstance(X, np.ndarray):
+            self.X: Any = torch.as_tensor(np.ascontiguousarray(X), dtype=torch.float32).to(device)
+        else:
+            self.X = X
+
+    def __len__(self) -> int:
+        return len(self.X) if not sparse.issparse(self.X) else self.X.shape[0]
+
+    def take(self, index: Tensor) -> Tensor:
+        """Return some rows as one float tensor."""
+        if isinstance(self.X, Tensor):
+            return self.X[index.to(self.device)]
+        if sparse.issparse(self.X):
+            batch = self.X[index.numpy()].toarray()
+            return torch.as_tensor(batch, dtype=torch.float32).to(self.device)
+        batch = [_features_of(self.X[int(i)]) for i in index]
+        return torch.stack(batch).to(self.device, dtype=torch.float32)
+
+
+def _features_of(item: Any) -> Tensor:
+    return torch.as_tensor(item[0] if isinstance(item, (tuple, list)) else item)
+
+
+Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
+"""(outputs, targets with NaN replaced by 0, known mask) -> one number."""
+
+
+def squared_error(outputs: Tensor, targets: Tensor, known: Tensor) -> Tensor:
+    """Squared error summed over known labels, averaged over rows."""
+    return (known * (outputs - targets) ** 2).sum(1).mean()
+
+
+def cross_entropy(outputs: Tensor, targets: Tensor, known: Tensor) -> Tensor:
+    """Binary cross-entropy of logits summed over known labels, averaged over rows."""
+    loss = nn.functional.binary_cross_entropy_with_logits(outputs, targets, reduction="none")
+    return (known * loss).sum(1).mean()
+
+
+def train(
+    build: Callable[[], nn.Module],
+    X: Any,
+    Y: np.ndarray,
+    *,
+    loss: Loss,
+    training: Training,
+    seed: int,
+    device: torch.device,
+    rows: np.ndarray | None = None,
+    validation: np.ndarray | None = None,
+    on_epoch: Callable[[int, float], bool] | None = None,
+) -> tuple[nn.Module, list[dict[str, float]]]:
+    """Train a module and return it with its history.
+
+    Parameters
+    ----------
+    build : callable
+        Makes the module; called with the random state set from ``seed``.
+    X : ndarray, CSR array, Rows or torch Dataset
+        Features of all rows.
+    Y : ndarray of shape (n_rows, n_outputs)
+        Targets; NaN where unknown.
+    loss : callable
+        ``loss(outputs, targets, known)``.
+    training : Training
+        Optimiser and stopping.
+    seed : int
+        Seed of initial weights, order of rows and dropout.
+    device : torch.device
+        Where to train.
+    rows, validation : ndarray of int, optional
+        Rows to train on (all by default) and rows to watch. Without validation rows training runs
+        for ``max_epochs``.
+    on_epoch : callable, optional
+        ``on_epoch(epoch, loss)``; returning True stops training.
+
+    Returns
+    -------
+    module : nn.Module
+        In evaluation mode, with the weights of the best epoch.
+    history : list of dict
+        Training and validation loss of every epoch.
+    """
+    source = X if isinstance(X, Rows) else Rows(X, device)
+    known = torch.as_tensor(~np.isnan(Y), dtype=torch.float32).to(device)
+    targets = torch.as_tensor(np.nan_to_num(Y), dtype=torch.float32).to(device)
+    index = torch.as_tensor(np.arange(len(Y)) if rows is None else rows)
+    watched = None if validation is None else torch.as_tensor(validation)
+    with reproducible(seed, device):
+        module = build().to(device)
+        optimiser = torch.optim.AdamW(
+            module.parameters(), lr=training.learning_rate, weight_decay=training.weight_decay
+        )
+        history: list[dict[str, float]] = []
+        best, best_weights, waited = np.inf, None, 0
+        for epoch in range(training.max_epochs):
+            module.train()
+            total = torch.zeros((), device=device)
+            for batch in index[torch.randperm(len(index))].split(training.batch_size):
+                optimiser.zero_grad(set_to_none=True)
+                value = loss(module(source.take(batch)), targets[batch], known[batch])
+                value.backward()
+                optimiser.step()
+                total += value.detach() * len(batch)
+            record = {"epoch": float(epoch), "loss": float(total) / len(index)}
+            if not np.isfinite(record["loss"]):
+                raise FloatingPointError(
+                    f"The training loss became {record['loss']} in epoch {epoch + 1}: the steps "
+                    f"are too long or the features too large. Lower learning_rate (now "
+                    f"{training.learning_rate:g}) or keep the scaling of features switched on."
+                )
+            if watched is not None:
+                outputs = forward(module, source, watched)
+                record["validation_loss"] = float(loss(outputs, targets[watched], known[watched]))
+            history.append(record)
+            stop = on_epoch is not None and on_epoch(epoch, record["loss"])
+            if watched is not None:
+                if record["validation_loss"] < best - 1e-6 * abs(best if np.isfinite(best) else 0):
+                    best, waited = record["validation_loss"], 0
+                    best_weights = copy.deepcopy(module.state_dict())
+                else:
+                    waited += 1
+                    stop = stop or waited >= training.patience
+            if stop:
+                break
+        if best_weights is not None:
+            module.load_state_dict(best_weights)
+    return module.eval(), history
+
+
+@contextmanager
+def reproducible(seed: int, device: torch.device) -> Iterator[None]:
+    """Seed torch inside the block, one thread, and give the caller's state back after it."""
+    devices = [] if device.type != "cuda" else [device.index or 0]
+    threads = torch.get_num_threads()
+    with _RANDOM_STATE, torch.random.fork_rng(devices=devices):
+        torch.manual_seed(seed)
+        # Layers of this size do not fill a second core: more threads only wait for each other,
+        # and the order of their sums would make the result depend on the machine.
+        torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(threads)
+
+
+def forward(
+    module: nn.Module, X: Any, index: Tensor | None = None, batch_size: int = 4096
+) -> Tensor:
+    """Return the outputs of a module in evaluation mode for all rows or some of them."""
+    source = X if isinstance(X, Rows) else Rows(X, next_device(module))
+    index = torch.arange(len(source)) if index is None else index
+    module.eval()
+    with torch.no_grad():
+        parts = [module(source.take(batch)) for batch in index.split(batch_size)]
+    return torch.cat(parts)
+
+
+def next_device(module: nn.Module) -> torch.device:
+    """Return the device a module lives on."""
+    return next((p.device for p in module.parameters()), torch.device("cpu"))
+

@@ -1,0 +1,530 @@
+"""The contract of every estimator of the library, as checks that take one instance.
+
+Each check fits clones of the instance on small data and fails with an AssertionError. They stand
+beside scikit-learn's own checks, which know little of label matrices.
+"""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from catalogue import LABEL_ORDER_MATTERS
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from splmll.base import MultilabelClassifier
+from splmll.thresholds import GlobalThreshold
+
+N_ROWS, N_FEATURES, N_LABELS = 60, 8, 4
+LABEL_NAMES = ["amber", "birch", "cedar", "dune"]
+
+# The same problem stored or ordered differently is solved with other roundings, and by an
+# iterative solver from other steps. A different problem differs by far more.
+TOLERANCE = 2e-3
+
+
+def make_problem(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Features with zeros (so that sparse storage means something) and labels that need them.
+
+    A third of the cells of X is zero, some rows have no label, and every label has both values.
+    """
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(N_ROWS, N_FEATURES)) + 0.5
+    X[rng.random(X.shape) < 1 / 3] = 0.0
+    weights = rng.normal(size=(N_FEATURES, N_LABELS))
+    signal = X @ weights
+    Y = (signal > np.quantile(signal, [0.4, 0.5, 0.6, 0.8], axis=0).diagonal()).astype(int)
+    Y[:3] = 0
+    return X, Y
+
+
+def fresh(estimator: Any, **parameters: Any) -> Any:
+    """A clone, with a fixed seed where it has one."""
+    copy = clone(estimator)
+    if "random_state" in copy.get_params(deep=False):
+        copy.set_params(random_state=0)
+    return copy.set_params(**parameters)
+
+
+def dense(labels: Any) -> np.ndarray:
+    return labels.toarray() if sparse.issparse(labels) else np.asarray(labels)
+
+
+def assert_same_outputs(one: Any, other: Any, X: Any, X_other: Any = None, atol: float = 0) -> None:
+    """Both give the same scores, probabilities and labels; ``atol`` 0 asks for equal bits.
+
+    With a tolerance, scores within it of a cut may fall on either side.
+    """
+    X_other = X if X_other is None else X_other
+    scores = one.decision_function(X)
+    assert_allclose(other.decision_function(X_other), scores, rtol=0, atol=atol)
+    assert_allclose(other.predict_proba(X_other), one.predict_proba(X), rtol=0, atol=atol)
+    changed = dense(one.predict(X)) != dense(other.predict(X_other))
+    assert changed.mean() <= (0.05 if atol else 0)
+
+
+# Outputs ---------------------------------------------------------------------------------------
+
+
+def check_outputs_have_one_column_per_label(estimator: Any) -> None:
+    X, Y = make_problem()
+    model = fresh(estimator).fit(X, Y)
+    for method in ("decision_function", "predict_proba"):
+        output = getattr(model, method)(X[:7])
+        assert type(output) is np.ndarray
+        assert output.shape == (7, N_LABELS)
+        assert output.dtype.kind == "f"
+        assert np.isfinite(output).all()
+    assert model.predict(X[:7]).shape == (7, N_LABELS)
+    assert set(np.unique(model.predict(X))) <= {0, 1}
+    assert model.thresholds_.shape == (N_LABELS,)
+
+
+def check_probabilities_lie_between_0_and_1(estimator: Any) -> None:
+    X, Y = make_problem()
+    # Rows far from all that was seen push scores out of their usual range.
+    X_far = np.vstack([X, 100 * X, -100 * X])
+    probabilities = fresh(estimator).fit(X, Y).predict_proba(X_far)
+    assert probabilities.min() >= 0
+    assert probabilities.max() <= 1
+
+
+def check_probabilities_keep_the_order_of_the_scores(estimator: Any) -> None:
+    X, Y = make_problem()
+    model = fresh(estimator).fit(X, Y)
+    scores, probabilities = model.decision_function(X), model.predict_proba(X)
+    for label in range(N_LABELS):
+        by_score = np.argsort(scores[:, label])
+        steps = np.diff(probabilities[by_score, label])
+        # Equal scores come in any order, equal up to rounding.
+        assert steps.min() >= -1e-12
+        assert steps.max() > 0
+
+
+def check_positive_decision_is_prediction(estimator: Any) -> None:
+    X, Y = make_problem()
+    model = fresh(estimator).fit(X, Y)
+    if isinstance(model.threshold_, GlobalThreshold):
+        assert_array_equal(model.decision_function(X) >= 0, model.predict(X) == 1)
+        assert_allclose(model.thresholds_, model.offset_)
+
+
+def check_learns_something(estimator: Any) -> None:
+    X, Y = make_problem()
+    scores = fresh(estimator).fit(X, Y).decision_function(X)
+    for label in range(N_LABELS):
+        positive = Y[:, label] == 1
+        assert scores[positive, label].mean() > scores[~positive, label].mean()
+
+
+# Forms of Y ------------------------------------------------------------------------------------
+
+
+def check_predicts_in_the_type_of_Y(estimator: Any) -> None:
+    X, Y = make_problem()
+    expected = fresh(estimator).fit(X, Y).predict(X)
+    for dtype in (bool, np.int8, np.float32):
+        from_array = fresh(estimator).fit(X, Y.astype(dtype)).predict(X)
+        assert type(from_array) is np.ndarray
+        assert from_array.dtype == dtype
+        assert_array_equal(from_array, expected.astype(dtype))
+
+        from_sparse = fresh(estimator).fit(X, sparse.csr_array(Y.astype(dtype))).predict(X)
+        assert sparse.issparse(from_sparse)
+        assert from_sparse.format == "csr"
+        assert from_sparse.dtype == dtype
+        assert_array_equal(from_sparse.toarray(), expected.astype(dtype))
+
+
+def check_labels_as_frame_come_back_as_frame(estimator: Any) -> None:
+    X, Y = make_problem()
+    expected = fresh(estimator).fit(X, Y).predict(X)
+    index = [f"row {i}" for i in range(N_ROWS)]
+    frame = pd.DataFrame(Y.astype(np.int8), columns=LABEL_NAMES, index=index)
+    features = pd.DataFrame(X, columns=[f"f{i}" for i in range(N_FEATURES)], index=index)
+    predicted = fresh(estimator).fit(features, frame).predict(features[10:30])
+    assert isinstance(predicted, pd.DataFrame)
+    assert list(predicted.columns) == LABEL_NAMES
+    assert list(predicted.index) == index[10:30]
+    assert (predicted.dtypes == np.int8).all()
+    assert_array_equal(predicted.to_numpy(), expected[10:30])
+
+
+def check_label_names_are_kept(estimator: Any) -> None:
+    X, Y = make_problem()
+    model = fresh(estimator).fit(X, pd.DataFrame(Y, columns=LABEL_NAMES))
+    assert list(model.label_names_in_) == LABEL_NAMES
+    assert list(model.predict(X).columns) == LABEL_NAMES
+    assert not hasattr(fresh(estimator).fit(X, Y), "label_names_in_")
+
+
+def check_sparse_Y_equals_dense_Y(estimator: Any) -> None:
+    X, Y = make_problem()
+    model = fresh(estimator).fit(X, Y)
+    for make in (sparse.csr_array, sparse.csc_array, sparse.coo_array, sparse.csr_matrix):
+        assert_same_outputs(model, fresh(estimator).fit(X, make(Y)), X, atol=1e-9)
+
+
+def check_one_label_as_vector_and_as_matrix_agree(estimator: Any) -> None:
+    X, Y = make_problem()
+    y = Y[:, 1]
+    matrix, vector = fresh(estimator).fit(X, y[:, None]), fresh(estimator).fit(X, y)
+    assert matrix.decision_function(X).shape == matrix.predict_proba(X).shape == (N_ROWS, 1)
+    assert matrix.predict(X).shape == (N_ROWS, 1)
+    assert vector.decision_function(X).shape == vector.predict(X).shape == (N_ROWS,)
+    assert_array_equal(vector.decision_function(X), matrix.decision_function(X)[:, 0])
+    assert_array_equal(vector.predict_proba(X)[:, 1], matrix.predict_proba(X)[:, 0])
+    assert_array_equal(vector.predict(X), matrix.predict(X)[:, 0])
+
+
+def check_permuting_labels_permutes_outputs(estimator: Any) -> None:
+    if isinstance(estimator, LABEL_ORDER_MATTERS):
+        pytest.skip("the label order matters to this method by definition")
+    X, Y = make_problem()
+    order = np.array([2, 0, 3, 1])
+    one, other = fresh(estimator).fit(X, Y), fresh(estimator).fit(X, Y[:, order])
+    for method in ("decision_function", "predict_proba"):
+        assert_allclose(
+            getattr(other, method)(X), getattr(one, method)(X)[:, order], rtol=0, atol=1e-6
+        )
+    assert_array_equal(other.predict(X), one.predict(X)[:, order])
+
+
+# Forms of X ------------------------------------------------------------------------------------
+
+
+def check_sparse_X_equals_dense_X(estimator: Any) -> None:
+    if not estimator.__sklearn_tags__().input_tags.sparse:
+        pytest.skip("no sparse features")
+    X, Y = make_problem()
+    X_new, _ = make_problem(seed=1)
+    from_dense = fresh(estimator).fit(X, Y)
+    for make in (sparse.csr_array, sparse.csc_array, sparse.csr_matrix):
+        from_sparse = fresh(estimator).fit(make(X), Y)
+        assert_same_outputs(from_dense, from_sparse, X_new, make(X_new), atol=TOLERANCE)
+        # Storage at fit and at prediction may differ.
+        assert_same_outputs(from_dense, from_dense, X_new, make(X_new), atol=1e-9)
+        assert_same_outputs(from_sparse, from_sparse, make(X_new), X_new, atol=1e-9)
+
+
+def check_untidy_sparse_X_equals_tidy(estimator: Any) -> None:
+    if not estimator.__sklearn_tags__().input_tags.sparse:
+        pytest.skip("no sparse features")
+    X, Y = make_problem()
+    tidy = sparse.csr_array(X)
+    # Every cell in two halves, columns in descending order: legal, and the same matrix.
+    backwards = np.concatenate(
+        [np.repeat(np.arange(a, b)[::-1], 2) for a, b in zip(tidy.indptr[:-1], tidy.indptr[1:])]
+    )
+    untidy = sparse.csr_array(
+        (tidy.data[backwards] / 2, tidy.indices[backwards], 2 * tidy.indptr), shape=X.shape
+    )
+    assert_array_equal(untidy.toarray(), X)
+    untidy.has_canonical_format = untidy.has_sorted_indices = False
+    before = _bytes_of(untidy)
+    model = fresh(estimator).fit(untidy, Y)
+    assert_same_outputs(fresh(estimator).fit(tidy, Y), model, tidy, untidy, atol=TOLERANCE)
+    assert _bytes_of(untidy) == before
+
+
+def check_frame_X_equals_array_X(estimator: Any) -> None:
+    X, Y = make_problem()
+    names = [f"f{i}" for i in range(N_FEATURES)]
+    frame = pd.DataFrame(X, columns=names)
+    from_frame = fresh(estimator).fit(frame, Y)
+    assert list(from_frame.feature_names_in_) == names
+    assert_same_outputs(fresh(estimator).fit(X, Y), from_frame, X, frame, atol=1e-9)
+    with pytest.raises(ValueError, match="feature names"):
+        from_frame.predict(frame[names[::-1]])
+
+
+def check_memory_layout_does_not_matter(estimator: Any) -> None:
+    X, Y = make_problem()
+    model = fresh(estimator).fit(X, Y)
+    strided = np.repeat(np.repeat(X, 2, axis=0), 2, axis=1)[::2, ::2]
+    for other in (np.asfortranarray(X), strided):
+        again = fresh(estimator).fit(other, np.asfortranarray(Y))
+        assert_same_outputs(model, again, X, other, atol=TOLERANCE)
+
+
+def check_one_row_equals_that_row_of_a_batch(estimator: Any) -> None:
+    X, Y = make_problem()
+    model = fresh(estimator).fit(X, Y)
+    for method in ("decision_function", "predict_proba", "predict"):
+        batch = getattr(model, method)(X)
+        rows = [getattr(model, method)(X[[row]]) for row in range(N_ROWS)]
+        assert_allclose(np.vstack(rows), batch, rtol=0, atol=1e-9)
+
+
+# Awkward data ----------------------------------------------------------------------------------
+
+
+def check_constant_labels(estimator: Any) -> None:
+    X, Y = make_problem()
+    Y[:, 1], Y[:, 3] = 0, 1
+    model = fresh(estimator).fit(X, Y)
+    _assert_finite(model, X)
+    assert not model.predict(X)[:, 1].any()
+    assert model.predict(X)[:, 3].all()
+
+
+def check_all_labels_zero(estimator: Any) -> None:
+    X, Y = make_problem()
+    for nothing in (np.zeros_like(Y), sparse.csr_array(Y.shape, dtype=np.int8)):
+        model = fresh(estimator).fit(X, nothing)
+        _assert_finite(model, X)
+        assert not dense(model.predict(X)).any()
+
+
+def check_a_vector_with_one_value(estimator: Any) -> None:
+    X, _ = make_problem()
+    for value in (0, 1):
+        model = fresh(estimator).fit(X, np.full(N_ROWS, value))
+        assert_array_equal(model.predict(X), np.full(N_ROWS, value))
+
+
+def check_rows_without_labels(estimator: Any) -> None:
+    X, Y = make_problem()
+    Y[:45] = 0
+    _assert_finite(fresh(estimator).fit(X, Y), X)
+
+
+def check_rows_with_all_labels(estimator: Any) -> None:
+    X, Y = make_problem()
+    Y[:45] = 1
+    _assert_finite(fresh(estimator).fit(X, Y), X)
+
+
+def check_duplicate_rows(estimator: Any) -> None:
+    X, Y = make_problem()
+    # Every row twice, a third of them with other labels the second time.
+    X, Y = np.repeat(X, 2, axis=0), np.repeat(Y, 2, axis=0)
+    Y[1::6] = 1 - Y[1::6]
+    _assert_finite(fresh(estimator).fit(X, Y), X)
+    X[:] = X[0]
+    model = fresh(estimator).fit(X, Y)
+    _assert_finite(model, X)
+    assert np.ptp(model.decision_function(X[:2]), axis=0).max() < 1e-9
+
+
+def check_constant_and_huge_features(estimator: Any) -> None:
+    X, Y = make_problem()
+    X[:, 0] = 0.0
+    X[:, 1] = 7.0
+    X[:, 2] *= 1e6
+    _assert_finite(fresh(estimator).fit(X, Y), X)
+
+
+# Good manners ----------------------------------------------------------------------------------
+
+
+def check_inputs_are_not_modified(estimator: Any) -> None:
+    X, Y = make_problem()
+    features: list[Any] = [X, np.asfortranarray(X), pd.DataFrame(X).add_prefix("f")]
+    if estimator.__sklearn_tags__().input_tags.sparse:
+        features += [sparse.csr_array(X), sparse.csc_array(X)]
+    labels = [
+        Y,
+        Y.astype(np.float64),
+        sparse.csr_array(Y),
+        sparse.csr_array(Y.astype(np.float64)),
+        pd.DataFrame(Y, columns=LABEL_NAMES),
+    ]
+    pairs = [(x, labels[0]) for x in features] + [(X, y) for y in labels]
+    for x, y in pairs:
+        before = _bytes_of(x), _bytes_of(y)
+        model = fresh(estimator).fit(x, y)
+        for method in ("decision_function", "predict_proba", "predict"):
+            getattr(model, method)(x)
+        assert (_bytes_of(x), _bytes_of(y)) == before
+
+
+def check_outputs_belong_to_the_caller(estimator: Any) -> None:
+    X, Y = make_problem()
+    model = fresh(estimator).fit(X, Y)
+    for method in ("decision_function", "predict_proba", "predict"):
+        output = getattr(model, method)(X)
+        before = output.copy()
+        output[:] = 0
+        assert_array_equal(getattr(model, method)(X), before)
+
+
+def check_read_only_inputs(estimator: Any) -> None:
+    X, Y = make_problem()
+    model = fresh(estimator).fit(X, Y)
+    X_frozen, Y_frozen = X.copy(), Y.astype(np.float64)
+    X_frozen.flags.writeable = Y_frozen.flags.writeable = False
+    assert_same_outputs(model, fresh(estimator).fit(X_frozen, Y_frozen), X, X_frozen, atol=1e-9)
+
+    if estimator.__sklearn_tags__().input_tags.sparse:
+        stored = sparse.csr_array(X)
+        for part in (stored.data, stored.indices, stored.indptr):
+            part.flags.writeable = False
+        from_sparse = fresh(estimator).fit(stored, Y)
+        assert_same_outputs(model, from_sparse, X, stored, atol=TOLERANCE)
+
+
+def check_read_only_memmaps(estimator: Any) -> None:
+    X, Y = make_problem()
+    model = fresh(estimator).fit(X, Y)
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(Path(folder) / "X.npy", X)
+        np.save(Path(folder) / "Y.npy", Y)
+        X_mapped = np.load(Path(folder) / "X.npy", mmap_mode="r")
+        Y_mapped = np.load(Path(folder) / "Y.npy", mmap_mode="r")
+        again = fresh(estimator).fit(X_mapped, Y_mapped)
+        assert_same_outputs(model, again, X, X_mapped, atol=1e-9)
+        del X_mapped, Y_mapped, again
+
+
+def check_clone_keeps_parameters(estimator: Any) -> None:
+    X, Y = make_problem()
+    model = clone(estimator).fit(X, Y)
+    copy = clone(model)
+    assert repr(copy) == repr(estimator)
+    assert repr(model.get_params()) == repr(estimator.get_params())
+    assert not [name for name in vars(copy) if name.endswith("_")]
+
+
+def check_pickle_round_trip(estimator: Any) -> None:
+    X, Y = make_problem()
+    model = fresh(estimator).fit(X, pd.DataFrame(Y, columns=LABEL_NAMES))
+    assert_same_outputs(model, pickle.loads(pickle.dumps(model)), X)
+
+
+def check_same_seed_same_result(estimator: Any) -> None:
+    X, Y = make_problem()
+    assert_same_outputs(fresh(estimator).fit(X, Y), fresh(estimator).fit(X, Y), X)
+
+
+def check_global_random_state_is_left_alone(estimator: Any) -> None:
+    X, Y = make_problem()
+    before = pickle.dumps(np.random.get_state())  # noqa: NPY002
+    fresh(estimator).fit(X, Y).predict(X)
+    assert pickle.dumps(np.random.get_state()) == before  # noqa: NPY002
+
+
+def check_jobs_do_not_change_the_result(estimator: Any) -> None:
+    if "n_jobs" not in estimator.get_params(deep=False):
+        pytest.skip("no n_jobs parameter")
+    X, Y = make_problem()
+    alone = fresh(estimator, n_jobs=None).fit(X, Y)
+    assert_same_outputs(alone, fresh(estimator, n_jobs=2).fit(X, Y), X, atol=1e-9)
+
+
+def check_refit_forgets_the_previous_fit(estimator: Any) -> None:
+    X, Y = make_problem()
+    frame = pd.DataFrame(X).add_prefix("f")
+    X_other, Y_other = make_problem(seed=5)
+    X_other, Y_other = X_other[:, :5], Y_other[:, :3]
+    again = fresh(estimator).fit(frame, pd.DataFrame(Y, columns=LABEL_NAMES))
+    again.fit(X_other, Y_other)
+    first = fresh(estimator).fit(X_other, Y_other)
+    assert_same_outputs(first, again, X_other)
+    assert type(again.predict(X_other)) is np.ndarray
+    assert set(vars(again)) == set(vars(first))
+
+
+# Refusals --------------------------------------------------------------------------------------
+
+
+def check_unfitted_is_said(estimator: Any) -> None:
+    X, _ = make_problem()
+    for method in ("decision_function", "predict_proba", "predict"):
+        with pytest.raises(NotFittedError):
+            getattr(fresh(estimator), method)(X)
+
+
+def check_strange_numbers_in_X_are_refused(estimator: Any) -> None:
+    X, Y = make_problem()
+    model = fresh(estimator).fit(X, Y)
+    for value, word in ((np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")):
+        wrong = X.copy()
+        wrong[3, 2] = value
+        with pytest.raises(ValueError, match=word):
+            fresh(estimator).fit(wrong, Y)
+        with pytest.raises(ValueError, match=word):
+            model.predict(wrong)
+
+
+def check_unknown_labels(estimator: Any) -> None:
+    X, Y = make_problem()
+    partly = Y.astype(float)
+    partly[2, 1] = np.nan
+    partly[7, 0] = np.nan
+    if _capability(estimator, "_unknown_labels"):
+        _assert_finite(fresh(estimator).fit(X, partly), X)
+        return
+    for labels in (partly, pd.DataFrame(partly, columns=LABEL_NAMES), sparse.csr_array(partly)):
+        with pytest.raises(ValueError, match=r"NaN.*(Fill|drop)"):
+            fresh(estimator).fit(X, labels)
+
+
+def check_other_values_in_Y_are_refused(estimator: Any) -> None:
+    X, Y = make_problem()
+    for value in (2, -1, 0.5):
+        wrong = Y.astype(float)
+        wrong[4, 2] = value
+        for labels in (wrong, sparse.csr_array(wrong), pd.DataFrame(wrong, columns=LABEL_NAMES)):
+            with pytest.raises(ValueError, match=rf"0 or 1, found {value}.*0/1 column"):
+                fresh(estimator).fit(X, labels)
+    with pytest.raises(ValueError, match="infinity"):
+        fresh(estimator).fit(X, np.where(Y == 1, np.inf, 0.0))
+    with pytest.raises(ValueError, match="MultiLabelBinarizer"):
+        fresh(estimator).fit(X, np.where(Y == 1, "yes", "no").astype(object))
+
+
+def check_one_length_for_X_and_Y(estimator: Any) -> None:
+    X, Y = make_problem()
+    for labels in (Y[:-1], sparse.csr_array(Y[:-1]), Y[:-1, 0]):
+        with pytest.raises(ValueError, match=r"inconsistent.*60.*59"):
+            fresh(estimator).fit(X, labels)
+
+
+def check_one_width_at_fit_and_prediction(estimator: Any) -> None:
+    X, Y = make_problem()
+    model = fresh(estimator).fit(X, Y)
+    for method in ("decision_function", "predict_proba", "predict"):
+        with pytest.raises(ValueError, match=r"X has 7 features.*expecting 8 features"):
+            getattr(model, method)(X[:, :7])
+
+
+def check_empty_tables_are_refused(estimator: Any) -> None:
+    X, Y = make_problem()
+    with pytest.raises(ValueError, match="at least one"):
+        fresh(estimator).fit(X, Y[:, :0])
+    with pytest.raises(ValueError, match="at least one"):
+        fresh(estimator).fit(X[:0], Y[:0])
+
+
+def _assert_finite(model: Any, X: Any) -> None:
+    for method in ("decision_function", "predict_proba"):
+        assert np.isfinite(getattr(model, method)(X)).all()
+    assert np.isin(dense(model.predict(X)), (0, 1)).all()
+
+
+def _capability(estimator: Any, name: str) -> bool:
+    return isinstance(estimator, MultilabelClassifier) and bool(getattr(estimator, name))
+
+
+def _bytes_of(table: Any) -> list[bytes]:
+    """Everything that makes up a table, to notice any change to it."""
+    if sparse.issparse(table):
+        return [part.tobytes() for part in (table.data, table.indices, table.indptr)]
+    if isinstance(table, pd.DataFrame):
+        return [table.to_numpy().tobytes(), repr(list(table.columns)).encode()]
+    return [table.tobytes(), repr(table.shape).encode()]
+
+
+CHECKS: list[Callable[[Any], None]] = [
+    check for name, check in list(globals().items()) if name.startswith("check_")
+]
