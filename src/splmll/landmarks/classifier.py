@@ -11,6 +11,7 @@ import pandas as pd
 import torch
 from scipy import sparse
 from scipy.special import expit
+from sklearn.base import TransformerMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
@@ -63,7 +64,7 @@ def _is_linear(estimator: Any) -> bool:
     return True
 
 
-class SPLMLL(CallbackSupportMixin, MultilabelClassifier):
+class SPLMLL(CallbackSupportMixin, TransformerMixin, MultilabelClassifier):
     """Selecting Predictable Landmarks for Multi-Label Learning.
 
     Some labels are easy to predict from the input, and some labels tell much about others. A label
