@@ -16,7 +16,7 @@ except ImportError:  # scikit-learn before 1.9
     class CallbackSupportMixin:  # type: ignore[no-redef]
         """Stands in where scikit-learn has no callbacks."""
 
-    def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:  # type: ignore[misc]
+    def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
         """Return the method as it is."""
         return method
 

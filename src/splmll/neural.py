@@ -252,4 +252,3 @@ def forward(
 def next_device(module: nn.Module) -> torch.device:
     """Return the device a module lives on."""
     return next((p.device for p in module.parameters()), torch.device("cpu"))
-

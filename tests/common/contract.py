@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from catalogue import LABEL_ORDER_MATTERS
+from catalogue import label_order_matters
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
@@ -187,7 +187,7 @@ def check_one_label_as_vector_and_as_matrix_agree(estimator: Any) -> None:
 
 
 def check_permuting_labels_permutes_outputs(estimator: Any) -> None:
-    if isinstance(estimator, LABEL_ORDER_MATTERS):
+    if label_order_matters(estimator):
         pytest.skip("the label order matters to this method by definition")
     X, Y = make_problem()
     order = np.array([2, 0, 3, 1])
@@ -262,7 +262,8 @@ def check_one_row_equals_that_row_of_a_batch(estimator: Any) -> None:
     for method in ("decision_function", "predict_proba", "predict"):
         batch = getattr(model, method)(X)
         rows = [getattr(model, method)(X[[row]]) for row in range(N_ROWS)]
-        assert_allclose(np.vstack(rows), batch, rtol=0, atol=1e-9)
+        # Networks calculate in single precision, and the size of a batch decides the order of sums.
+        assert_allclose(np.vstack(rows), batch, rtol=0, atol=1e-5)
 
 
 # Awkward data ----------------------------------------------------------------------------------

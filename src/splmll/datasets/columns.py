@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from splmll.datasets.checks import check_unique, decode, read_bytes
 from splmll.exceptions import DatasetError
 
 _BLOCK = 64 * 1024 * 1024  # bytes that Arrow takes at once; no row may be longer
+
+_HEAD_CHARACTERS = 65_536  # how much of a file is looked at to guess its delimiter
 
 
 @dataclass(frozen=True)
@@ -138,7 +141,7 @@ def _read_csv(
         raise DatasetError("the file is empty; get it again from its source", path=path)
     content = text.encode("utf-8")
     if delimiter is None:
-        delimiter = "\t" if is_tsv else _guess_delimiter(text.lstrip("\r\n").splitlines()[0])
+        delimiter = "\t" if is_tsv else _guess_delimiter(text)
     if len(delimiter) != 1:
         raise DatasetError(
             f"delimiter={delimiter!r} is not one character; give one, for example ';'", path=path
@@ -203,7 +206,10 @@ def _read_csv(
     return Table(path, {n: column.slice(1) for n, column in zip(names, columns)}, line_of)
 
 
-def _guess_delimiter(first_line: str) -> str:
+def _guess_delimiter(text: str) -> str:
+    # Quoted names may hold delimiters and line breaks: they say nothing about the file.
+    bare = re.sub(r'"[^"]*"', "", text[:_HEAD_CHARACTERS].lstrip("\r\n"))
+    first_line = re.split(r"[\r\n]", bare, maxsplit=1)[0]
     for candidate in (",", ";", "\t"):
         if candidate in first_line:
             return candidate

@@ -63,7 +63,7 @@ def algorithm1(
     X : ndarray, CSR array or torch Dataset
         Features.
     Y : ndarray of shape (n_rows, n_labels)
-        Labels, NaN where unknown (such cells count as predicted and recovered).
+        Labels, NaN where unknown: such cells need not be predicted or recovered.
     penalties : Penalties
         lambda1, lambda2 and the ridge on A (zero as published).
     training : Training
@@ -97,7 +97,9 @@ def algorithm1(
     """
     source = Rows(X, device)
     labels = torch.as_tensor(np.nan_to_num(Y), dtype=torch.float32).to(device)
-    known = None if not np.isnan(Y).any() else torch.as_tensor(~np.isnan(Y)).to(device)
+    known = None
+    if np.isnan(Y).any():
+        known = torch.as_tensor(~np.isnan(Y), dtype=torch.float32).to(device)
     index = torch.as_tensor(np.arange(len(Y)) if rows is None else rows)
     mask = None if support is None else torch.as_tensor(support, dtype=torch.float32).to(device)
 
@@ -120,22 +122,23 @@ def algorithm1(
             f.train()
             for batch in index[torch.randperm(len(index))].split(training.batch_size):
                 x, y = source.take(batch), labels[batch]
+                k = None if known is None else known[batch]
                 if not two_step:
                     # Update the parameters of f.
                     optimiser.zero_grad(set_to_none=True)
-                    error = _mask(f(x) - y, known, batch)
+                    error = _mask(f(x) - y, k)
                     loss = ((error @ B) ** 2).sum() / len(batch)
                     loss.backward()
                     optimiser.step()
                 if joint or two_step:
                     with torch.no_grad():
                         # What is predicted; the labels themselves while f has no say.
-                        F = y + _mask(f(x) - y, known, batch) if joint else y
+                        F = y + _mask(f(x) - y, k) if joint else y
                         # Update B by its gradient.
-                        slope = gradient_of_selection(F, y, B, A, penalties)
+                        slope = gradient_of_selection(F, y, B, A, penalties, k)
                         B = project(B - slope / _curvature_of_selection(F, y, A, penalties))
                         # Update A by its gradient.
-                        slope = gradient_of_recovery(y, B, A, penalties)
+                        slope = gradient_of_recovery(y, B, A, penalties, k)
                         A = A - slope / _curvature_of_recovery(y, B, penalties)
             history.append(_objective(f, source, labels, known, index, B, A, penalties))
             state.selection, state.recovery = _numpy(B), _numpy(A)
@@ -185,8 +188,8 @@ def _curvature_of_recovery(Y: Tensor, B: Tensor, penalties: Penalties) -> Tensor
     return 2 * (torch.linalg.matrix_norm(YB.T @ YB) / len(Y) + penalties.rho) + 1e-12
 
 
-def _mask(error: Tensor, known: Tensor | None, batch: Tensor) -> Tensor:
-    return error if known is None else error * known[batch]
+def _mask(error: Tensor, known: Tensor | None) -> Tensor:
+    return error if known is None else error * known
 
 
 def _objective(
@@ -203,8 +206,8 @@ def _objective(
     totals: dict[str, float] = {}
     for part in index.split(OBJECTIVE_ROWS):
         y = labels[part]
-        F = y + _mask(forward(f, source, part) - y, known, part)
-        for name, term in objective_terms(F, y, B, A, penalties).items():
+        F, k = forward(f, source, part), None if known is None else known[part]
+        for name, term in objective_terms(F, y, B, A, penalties, k).items():
             of_rows = name in ("predictability", "representativeness")
             share = len(part) / len(index)
             totals[name] = totals.get(name, 0.0) + float(term) * share if of_rows else float(term)

@@ -30,19 +30,23 @@ from splmll.landmarks.embedding import (
     NetworkEmbedding,
     RegressorEmbedding,
     default_blend,
+    take_rows,
 )
 from splmll.landmarks.exact import Solution, solve_recovery
 from splmll.landmarks.explanation import Explanation
 from splmll.landmarks.moments import Moments
 from splmll.landmarks.objective import Penalties
 from splmll.landmarks.path import LandmarkPath, landmark_path
-from splmll.landmarks.recovery import complete, recover_crossfitted
+from splmll.landmarks.recovery import HonestRecovery, complete, recover_crossfitted
 from splmll.landmarks.selection import select_hard, select_soft
 from splmll.landmarks.statistics import Statistics
 from splmll.landmarks.stream import Stream
 from splmll.model_selection.stratification import MultilabelStratifiedKFold
 from splmll.neural import Training
 from splmll.thresholds import MIN_ROWS, RULES, GlobalThreshold, fit_threshold
+
+SMALL_DATA_ROWS = 5000  # n_repeats="auto": up to so many rows ...
+SMALL_DATA_REPEATS = 3  # ... folds are drawn so many times
 
 SLOPE_ROWS = 2000  # rows on which the slope of the probabilities is fitted
 
@@ -77,9 +81,9 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, MultilabelClassifier):
         + lambda2 ||B||_{2,1}     few landmarks
         + rho ||A||^2             zero in the paper; see below
 
-    f is the *embedding*, from features to one score per label. B = diag(b) is the *selection*: label
-    j is a landmark where b_j is not zero. A is the *recovery*: it turns landmarks into all labels.
-    The score of a new row is f(x) B A.
+    f is the *embedding*, from features to one score per label. B = diag(b) is the *selection*:
+    label j is a landmark where b_j is not zero. A is the *recovery*: it turns landmarks into all
+    labels. The score of a new row is f(x) B A.
 
     **Why the ridge rho.** Without it A = B^-1 recovers every label perfectly whatever b is, so B
     A = I, the prediction is f(x) itself and nothing is selected. With a small rho a small b_j costs
@@ -93,9 +97,9 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, MultilabelClassifier):
     averaged at prediction time.
 
     **How it is solved.** Given the errors and the moments of the labels every block has an exact
-    solution that does not depend on the number of rows (``solver="exact"``). ``solver="algorithm1"``
-    is the paper's alternating stochastic gradient descent; :meth:`as_published` gives all of the
-    paper's settings.
+    solution that does not depend on the number of rows (``solver="exact"``).
+    ``solver="algorithm1"`` is the paper's alternating stochastic gradient descent;
+    :meth:`as_published` gives all of the paper's settings.
 
     Parameters
     ----------
@@ -137,6 +141,9 @@ default="mlp"
     cv : int or None, default=5
         Number of folds. None measures errors on the training rows, as published; then A must be
         fitted on labels and the threshold must be a number.
+    n_repeats : int or "auto", default="auto"
+        How often the folds of networks are drawn; the networks of all draws are averaged. "auto"
+        draws three times for data sets of up to 5000 rows, where networks are cheap and vary much.
     scale : bool, default=True
         Standardise the features. Raw features can silently ruin a network.
     alpha : float or "auto", default="auto"
@@ -184,7 +191,7 @@ default="mlp"
     objective_ : DataFrame
         Every term of the objective after every block (exact) or epoch (Algorithm 1).
     intercept_ : ndarray of shape (n_labels,)
-        What is added to f(x) B A: zero unless ``center``.
+        What is added to f(x) B A: zero unless ``center`` or the label is constant.
     thresholds_ : ndarray of shape (n_labels,)
         Score from which a label is predicted (NaN for rules without thresholds).
     offset_ : float
@@ -237,6 +244,7 @@ default="mlp"
         joint: bool = True,
         full_selection: bool = False,
         cv: int | None = 5,
+        n_repeats: int | str = "auto",
         scale: bool = True,
         alpha: float | str = "auto",
         gamma: float | str = "auto",
@@ -269,6 +277,7 @@ default="mlp"
         self.joint = joint
         self.full_selection = full_selection
         self.cv = cv
+        self.n_repeats = n_repeats
         self.scale = scale
         self.alpha = alpha
         self.gamma = gamma
@@ -333,7 +342,7 @@ default="mlp"
         }
         return cls(**{**settings, **changes})
 
-    # Learning --------------------------------------------------------------------------------
+    # Learning --------------------------------------------------------------
 
     @with_callbacks
     def fit(self, X: Any, Y: Any = None) -> SPLMLL:
@@ -402,10 +411,10 @@ default="mlp"
         f = LinearEmbedding(alpha=self.alpha, scale=self.scale)
         f.fit_statistics(self._stream.folds, self.center)
         candidates = (f.moments.frequency > 0) & (f.moments.frequency < 1)
-        X_sample, Y_sample, folds = self._stream.sample()
+        X_sample, Y_sample, fold = self._stream.sample()
         if self.cv is not None:
-            f.predict_folds(X_sample, folds)
-        self._finish_exact(f, X_sample, Y_sample, candidates, self._stream.folds, folds)
+            f.predict_folds(X_sample, fold)
+        self._finish_exact(f, X_sample, Y_sample, candidates, self._stream.folds, fold[None])
         return self
 
     def _fit_exact(
@@ -439,7 +448,8 @@ default="mlp"
     ) -> None:
         labels = sum_of(label_parts)
         G = labels.label_moments(self.center)
-        mean = labels.label_mean if self.center else np.zeros(len(G))
+        # A label that is constant in training is predicted as what it was.
+        mean = np.where(self.center | ~candidates, labels.label_mean, 0.0)
         penalties = self._penalties(G)
         two_step = solution is not None
         E = np.full(len(G), np.nan) if two_step else f.moments.E
@@ -453,41 +463,51 @@ default="mlp"
             E[landmarks] = f.moments.E[position] if len(landmarks) else 0.0
         else:
             position = landmarks
-        centre = mean[landmarks]
+        centre, scores = mean[landmarks], None
         if self.selection == "all":
             A = np.eye(len(G))[landmarks]
         elif self.recovery == "labels" or len(landmarks) == 0:
             A = solve_recovery(G, solution.selection, penalties.rho)[landmarks]
         else:
-            FF, FY, f_mean = self._crossed(f, Y, landmarks, position, two_step)
-            A = recover_crossfitted(FF, FY, landmarks, weights, self.shrinkage)
-            centre = f_mean if self.center else centre
+            assert f.out_of_fold is not None and folds is not None
+            F = f.out_of_fold[:, position]
+            A, centre, scores = self._recover_crossfitted(
+                F, Y, folds[0], landmarks, weights, None if two_step else f.moments
+            )
+        A = np.where(candidates, A, 0.0)
         self._keep(f, landmarks, position, weights[:, None] * A, centre, mean)
         self.selection_, self.recovery_ = solution.selection, A
         self.objective_ = pd.DataFrame(solution.history)
         self.n_iter_ = max(1, len(solution.history) // 2)
         self._describe_labels(G, E, labels, penalties)
-        scores = None
-        if f.out_of_fold is not None and len(landmarks):
-            scores = self._mix(f.out_of_fold[:, position])
-        elif folds is not None:
-            scores = np.tile(self.intercept_, (Y.shape[0], 1))
+        if scores is None and folds is not None:
+            if f.out_of_fold is not None and len(landmarks):
+                scores = self._mix(f.out_of_fold[:, position])
+            else:
+                scores = np.tile(self.intercept_, (Y.shape[0], 1))
         self._set_thresholds(Y, scores, label_parts, folds)
 
-    def _crossed(
-        self, f: Embedding, Y: Any, landmarks: np.ndarray, position: np.ndarray, two_step: bool
+    def _recover_crossfitted(
+        self,
+        F: np.ndarray,
+        Y: Any,
+        fold: np.ndarray,
+        landmarks: np.ndarray,
+        weights: np.ndarray,
+        moments: Moments | None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Moments of the landmarks' predictions with themselves and with all labels."""
-        if two_step:
-            assert f.out_of_fold is not None
-            crossed = Statistics.of(f.out_of_fold[:, position], Y)
-            if self.center:
-                return crossed.feature_covariance(), crossed.cross_covariance(), crossed.feature_mean
-            FF, FY = crossed.xx[1:, 1:] / crossed.n_rows, crossed.xy[1:] / crossed.xk[0]
-            return FF, FY, np.zeros(len(landmarks))
-        moments = f.moments
-        FF = moments.FF[np.ix_(landmarks, landmarks)]
-        return FF, moments.FY[landmarks], moments.f_mean[landmarks]
+        """Return A, the point from which predictions are measured, and honest scores.
+
+        ``moments`` may know more rows than F holds: a stream keeps only a sample of its rows.
+        """
+        honest = HonestRecovery(F, Y, fold, landmarks, weights, self.shrinkage, self.center)
+        if moments is None:
+            A, centre = honest.recovery(honest.total)
+        else:
+            FF = moments.FF[np.ix_(landmarks, landmarks)]
+            A = recover_crossfitted(FF, moments.FY[landmarks], landmarks, weights, self.shrinkage)
+            centre = moments.f_mean[landmarks]
+        return A, centre, honest.scores()
 
     def _fit_algorithm1(
         self, X: Any, Y: Any, candidates: np.ndarray, seed: int, progress: FitProgress
@@ -499,8 +519,8 @@ default="mlp"
         labels = sum_of(label_parts)
         G = labels.label_moments(self.center)
         penalties = self._penalties(G)
-        mean = labels.label_mean if self.center else np.zeros(len(G))
-        network = self._network(seed, progress)
+        mean = np.where(self.center | ~candidates, labels.label_mean, 0.0)
+        network = self._network(self.embedding, seed, progress)
         if self.embedding == "linear":
             network.hidden, network.dropout = (), 0.0
         start = getattr(self, "_alternation", None) if self.warm_start else None
@@ -533,8 +553,8 @@ default="mlp"
             support = np.zeros(len(G), dtype=bool)
             strength = np.linalg.norm(state.selection, axis=1) * candidates
             support[np.argsort(-strength, kind="stable")[:budget]] = True
-            state = run(None, 0, support & candidates, state)
-            history = history + state.history
+            state = run(None, (self.cv or 0) + 1, support & candidates, state)
+            history = history + state.history[1:]
         self._alternation = state
         B, A = state.selection, state.recovery
         strength = np.linalg.norm(B, axis=1)
@@ -546,34 +566,37 @@ default="mlp"
         f.columns = None
         f.moments = Moments.of(f.predict(X), Y, self.center)
         if folds is not None:
-            held = [np.flatnonzero(folds == k) for k in range(folds.max() + 1)]
+            fold = folds[0]
+            held = [np.flatnonzero(fold == k) for k in range(fold.max() + 1)]
             f.models, f.out_of_fold = [], np.empty(targets.shape)
             for k, rows in enumerate(held):
-                part = run(np.flatnonzero(folds != k), k + 1, candidates, None)
+                part = run(np.flatnonzero(fold != k), k + 1, candidates, None)
                 f.models.append(part.module)
-                f.out_of_fold[rows] = f._predict_one(part.module, X[rows])
+                f.out_of_fold[rows] = f._predict_one(part.module, take_rows(X, rows))
             f.moments = Moments.of(f.out_of_fold, Y, self.center)
-        centre = f.moments.y_mean
+        centre, scores = f.moments.y_mean[landmarks], None
+        A = np.where(candidates, A, 0.0)
         mixing = (B @ A)[landmarks]
         if self.recovery == "crossfit" and self.selection != "all" and len(landmarks):
+            assert f.out_of_fold is not None and folds is not None
             weights = np.diag(B)[landmarks]
-            FF = f.moments.FF[np.ix_(landmarks, landmarks)]
-            A_rows = recover_crossfitted(
-                FF, f.moments.FY[landmarks], landmarks, weights, self.shrinkage
+            A_rows, centre, scores = self._recover_crossfitted(
+                f.out_of_fold[:, landmarks], Y, folds[0], landmarks, weights, f.moments
             )
             A = np.zeros_like(G)
-            A[landmarks], mixing, centre = A_rows, weights[:, None] * A_rows, f.moments.f_mean
+            A[landmarks], mixing = A_rows, weights[:, None] * A_rows
         E = f.moments.E
-        self._keep(f, landmarks, landmarks, mixing, centre[landmarks], mean)
+        self._keep(f, landmarks, landmarks, mixing, centre, mean)
         self.selection_ = B if self.full_selection else np.diag(B).copy()
         self.recovery_ = A if self.full_selection else A[landmarks]
         self.objective_ = pd.DataFrame(history)
         self.n_iter_ = len(history) - 1
         self._describe_labels(G, E, labels, penalties)
-        scores = None if f.out_of_fold is None else self._mix(f.out_of_fold[:, landmarks])
+        if scores is None and f.out_of_fold is not None:
+            scores = self._mix(f.out_of_fold[:, landmarks])
         self._set_thresholds(Y, scores, label_parts, folds)
 
-    # Pieces of learning ------------------------------------------------------------------------
+    # Pieces of learning ----------------------------------------------------
 
     def _select(self, G: np.ndarray, E: np.ndarray, candidates: np.ndarray) -> Solution:
         penalties = self._penalties(G)
@@ -607,7 +630,7 @@ default="mlp"
         return budget
 
     def _folds(self, Y: Any, seed: int) -> np.ndarray | None:
-        """Fold number of every row."""
+        """Fold number of every row, one line for every time the folds are drawn."""
         if self.cv is None:
             return None
         n_rows = Y.shape[0]
@@ -616,14 +639,21 @@ default="mlp"
                 f"n_samples={n_rows}: out-of-fold predictions need at least 2 rows; add rows or "
                 'set cv=None, recovery="labels" and a number as threshold.'
             )
-        folds = np.empty(n_rows, dtype=np.intp)
-        splitter = MultilabelStratifiedKFold(min(self.cv, n_rows), shuffle=True, random_state=seed)
-        for k, (_, held) in enumerate(splitter.split(np.zeros((n_rows, 1)), Y)):
-            folds[held] = k
+        if self.n_repeats == "auto":
+            repeats = SMALL_DATA_REPEATS if n_rows <= SMALL_DATA_ROWS else 1
+        else:
+            repeats = int(self.n_repeats)
+        folds = np.empty((repeats, n_rows), dtype=np.intp)
+        for r in range(repeats):
+            splitter = MultilabelStratifiedKFold(
+                min(self.cv, n_rows), shuffle=True, random_state=(seed + r) % 2**31
+            )
+            for k, (_, held) in enumerate(splitter.split(np.zeros((n_rows, 1)), Y)):
+                folds[r, held] = k
         return folds
 
-    def _network(self, seed: int, progress: FitProgress) -> NetworkEmbedding:
-        module = self.embedding if isinstance(self.embedding, nn.Module) else None
+    def _network(self, kind: Any, seed: int, progress: FitProgress) -> NetworkEmbedding:
+        module = kind if isinstance(kind, nn.Module) else None
         previous = getattr(self, "embedding_", None) if self.warm_start else None
         return NetworkEmbedding(
             n_jobs=None if progress.active else self.n_jobs,
@@ -674,9 +704,7 @@ default="mlp"
 
         return on_epoch
 
-    def _state_of(
-        self, f: Embedding, landmarks: np.ndarray, mixing: np.ndarray
-    ) -> dict[str, Any]:
+    def _state_of(self, f: Embedding, landmarks: np.ndarray, mixing: np.ndarray) -> dict[str, Any]:
         """The fitted attributes that prediction would need if training stopped now."""
         threshold = GlobalThreshold(0.5 if isinstance(self.threshold, str) else self.threshold)
         return {
@@ -706,7 +734,7 @@ default="mlp"
             members = [self._embedding_of(member, seed, progress) for member in kind]
             return BlendEmbedding(members=members)
         if isinstance(kind, nn.Module) or kind == "mlp":
-            return self._network(seed, progress)
+            return self._network(kind, seed, progress)
         if isinstance(kind, str) and kind == "linear":
             return LinearEmbedding(alpha=self.alpha, scale=self.scale)
         if isinstance(kind, str) and kind in ("kernel", "blend"):
@@ -719,7 +747,7 @@ default="mlp"
             )
             if kind == "kernel":
                 return kernel
-            network = self._network(seed, progress)
+            network = self._network("mlp", seed, progress)
             return default_blend(network, kernel, seed=seed, n_jobs=self.n_jobs)
         return RegressorEmbedding(regressor=kind, seed=seed, n_jobs=self.n_jobs)
 
@@ -753,8 +781,8 @@ default="mlp"
         total = max(float(variance.sum()), np.finfo(float).tiny)
         self.representativeness_ = np.where(varies, (covariance**2).sum(0) / divisor / total, 0.0)
         # What `recover` needs: how landmarks move with all labels.
-        self._label_mean = labels.label_mean if self.center else np.zeros(len(G))
-        self._landmark_moments = G[self._landmarks]
+        self._label_mean = np.where(self.center | ~varies, labels.label_mean, 0.0)
+        self._landmark_moments = np.where(varies, G[self._landmarks], 0.0)
         self._rho = max(penalties.rho, 1e-8 * max(float(np.mean(np.diag(G))), 1e-300))
 
     def _set_thresholds(
@@ -786,14 +814,14 @@ default="mlp"
         known = known.toarray() if sparse.issparse(known) else known
         scores = np.empty(Y.shape)
         for k, part in enumerate(parts):
-            rows = folds == k
+            rows = folds[0] == k
             others = total - part
             mean = others.label_mean if self.center else np.zeros(Y.shape[1])
             moments = others.label_moments(self.center)[self._landmarks]
             scores[rows] = complete(known[rows], self._landmarks, mean, moments, self._rho)
         return scores
 
-    # Prediction ----------------------------------------------------------------------------------
+    # Prediction ------------------------------------------------------------
 
     def _scores(self, X: Any) -> np.ndarray:
         if len(self._landmarks) == 0:
@@ -829,7 +857,7 @@ default="mlp"
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the columns of :meth:`transform`: the landmarks."""
         check_is_fitted(self)
-        names = self.label_format_.names_of(self._landmarks)
+        names = self.label_format_.names_of(self._landmarks).tolist()
         if self.label_format_.names is None:
             names = [f"landmark{number}" for number in names]
         return np.asarray(names, dtype=object)
@@ -862,8 +890,8 @@ default="mlp"
     def recover(self, Y_landmarks: Any, *, return_scores: bool = False) -> Any:
         """Complete all labels from the landmark labels alone.
 
-        People annotate the few landmarks; this fills in the rest. For each row it is the best linear
-        use of the landmarks that are known there, learned from the training labels.
+        People annotate the few landmarks; this fills in the rest. For each row it is the best
+        linear use of the landmarks that are known there, learned from the training labels.
 
         Parameters
         ----------
@@ -929,7 +957,7 @@ default="mlp"
         """
         return landmark_path(self, X, Y, counts)
 
-    # Checks ----------------------------------------------------------------------------------------
+    # Checks ----------------------------------------------------------------
 
     def _check_parameters(self) -> None:
         choices: dict[str, tuple[str, ...]] = {
@@ -941,13 +969,16 @@ default="mlp"
         for name, allowed in choices.items():
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name}={getattr(self, name)!r} must be one of {allowed}.")
-        if isinstance(self.embedding, str) and self.embedding not in (
-            "mlp", "linear", "kernel", "blend",
-        ):  # fmt: skip
-            raise ValueError(
-                f'embedding={self.embedding!r} must be "mlp", "linear", "kernel", "blend", a '
-                "torch module, a regressor or a list of these."
-            )
+        kinds = self.embedding if isinstance(self.embedding, (list, tuple)) else [self.embedding]
+        for kind in kinds:
+            known = kind in ("mlp", "linear", "kernel", "blend") if isinstance(kind, str) else (
+                isinstance(kind, nn.Module) or hasattr(kind, "fit")
+            )  # fmt: skip
+            if not known:
+                raise ValueError(
+                    f'embedding={kind!r} must be "mlp", "linear", "kernel", "blend", a torch '
+                    "module, a regressor or a list of these."
+                )
         if isinstance(self.threshold, str) and self.threshold not in RULES:
             raise ValueError(f"threshold={self.threshold!r} must be a number or one of {RULES}.")
         if min(self.lambda1, self.lambda2, self.rho, self.shrinkage) < 0:
@@ -973,8 +1004,12 @@ default="mlp"
                     'solver="algorithm1" trains by gradients: embedding must be "mlp", "linear" '
                     'or a torch module. For other embeddings use solver="exact".'
                 )
-        elif self.full_selection:
-            raise ValueError('full_selection=True needs solver="algorithm1".')
+        if self.n_repeats != "auto" and not (
+            isinstance(self.n_repeats, numbers.Integral) and self.n_repeats >= 1
+        ):
+            raise ValueError(f'n_repeats={self.n_repeats!r} must be "auto" or at least 1.')
+        if self.full_selection and (self.solver != "algorithm1" or self.recovery != "labels"):
+            raise ValueError('full_selection=True needs solver="algorithm1" and recovery="labels".')
 
     def _check_features(self, X: Any, reset: bool) -> Any:
         if not isinstance(self.embedding, nn.Module):
@@ -998,10 +1033,9 @@ def varying_labels(Y: Any) -> np.ndarray:
 
 def label_statistics(Y: Any, folds: np.ndarray | None) -> list[Statistics]:
     """Return the label statistics of every fold (one for all rows without folds)."""
-    if folds is None:
-        folds = np.zeros(Y.shape[0], dtype=np.intp)
+    fold = np.zeros(Y.shape[0], dtype=np.intp) if folds is None else folds[0]
     empty = np.zeros((Y.shape[0], 0))
-    return [Statistics.of(empty[folds == k], Y[folds == k]) for k in range(folds.max() + 1)]
+    return [Statistics.of(empty[fold == k], Y[fold == k]) for k in range(fold.max() + 1)]
 
 
 def sum_of(parts: list[Statistics]) -> Statistics:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -58,7 +58,7 @@ class Embedding:
     moments: Moments
 
     def fit(self, X: Any, Y: Any, folds: np.ndarray | None, center: bool) -> Embedding:
-        """Learn; ``folds`` holds the fold number of every row, or is None."""
+        """Learn; each line of ``folds`` holds the fold number of every row. None: no folds."""
         raise NotImplementedError
 
     def predict(self, X: Any) -> np.ndarray:
@@ -85,16 +85,17 @@ class LinearEmbedding(Embedding):
         """Learn in one pass over the rows."""
         if folds is None:
             return self.fit_statistics([Statistics.of(X, Y)], center)
-        parts = [Statistics.of(X[folds == k], Y[folds == k]) for k in range(folds.max() + 1)]
+        fold = folds[0]  # a closed form does not get better by drawing folds again
+        parts = [Statistics.of(X[fold == k], Y[fold == k]) for k in range(fold.max() + 1)]
         self.fit_statistics(parts, center)
-        self.predict_folds(X, folds)
+        self.predict_folds(X, fold)
         return self
 
-    def predict_folds(self, X: Any, folds: np.ndarray) -> None:
+    def predict_folds(self, X: Any, fold: np.ndarray) -> None:
         """Predict every row by the map of its fold, which did not see it."""
         self.out_of_fold = np.empty((X.shape[0], self.map.shape[1]))
         for k, W in enumerate(self.fold_maps):
-            rows = folds == k
+            rows = fold == k
             self.out_of_fold[rows] = X[rows] @ W[1:] + W[0]
 
     def fit_statistics(self, folds: Sequence[Statistics], center: bool) -> LinearEmbedding:
@@ -103,9 +104,9 @@ class LinearEmbedding(Embedding):
         for fold in folds[1:]:
             total = total + fold
         whole = _RidgePath(total, self.scale)
-        if len(folds) == 1:
+        if any(fold.n_rows == total.n_rows for fold in folds):  # nothing outside a fold
             self.alpha_ = 1e-2 if self.alpha == "auto" else float(self.alpha)
-            self.fold_maps = [whole.map(self.alpha_)]
+            self.fold_maps = [whole.map(self.alpha_) for _ in folds]
         else:
             paths = [_RidgePath(total - fold, self.scale) for fold in folds]
             self.alpha_ = self._choose(folds, paths)
@@ -185,8 +186,11 @@ class KernelEmbedding(Embedding):
 
     def predict(self, X: Any) -> np.ndarray:
         """Return one score per row and label."""
-        scaled = X if self.scaler is None else self.scaler.transform(X)
-        return self.linear.predict(self.features.transform(scaled))
+        if self.scaler is not None:
+            if self.scaler.with_mean and sparse.issparse(X):
+                X = X.toarray()  # a model of dense rows centres them
+            X = self.scaler.transform(X)
+        return self.linear.predict(self.features.transform(X))
 
     def keep(self, labels: np.ndarray) -> None:
         """Keep the columns of these labels."""
@@ -209,9 +213,12 @@ def _width(X: Any) -> float:
 class FoldEmbedding(Embedding):
     """Models that are fitted once per fold and averaged: networks and other regressors.
 
-    A subclass writes ``_fit_one`` and ``_predict_one``. Without folds one model is fitted on
-    all rows.
+    A subclass writes ``_fit_one`` and ``_predict_one``. Where folds were drawn more than once and
+    the models are random enough to gain by it, every draw is used and all models are averaged.
+    Without folds one model is fitted on all rows.
     """
+
+    uses_repeats: ClassVar[bool] = False
 
     n_jobs: int | None = None
     models: list[Any] = field(default_factory=list)
@@ -223,15 +230,17 @@ class FoldEmbedding(Embedding):
             self.models = [self._fit_one(X, Y, np.arange(Y.shape[0]), None, 0)]
             self.moments = Moments.of(self.predict(X), Y, center)
             return self
-        held = [np.flatnonzero(folds == k) for k in range(folds.max() + 1)]
-        rest = [np.flatnonzero(folds != k) for k in range(folds.max() + 1)]
+        repeats = folds if self.uses_repeats else folds[:1]
+        held = [np.flatnonzero(fold == k) for fold in repeats for k in range(int(fold.max()) + 1)]
+        every = np.arange(Y.shape[0])
         fitted = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_fold)(self, X, Y, rest[k], held[k], k) for k in range(len(held))
+            delayed(_fit_fold)(self, X, Y, np.setdiff1d(every, rows), rows, k)
+            for k, rows in enumerate(held)
         )
         self.models = [model for model, _ in fitted]
-        self.out_of_fold = np.empty(Y.shape)
+        self.out_of_fold = np.zeros(Y.shape)
         for rows, (_, predicted) in zip(held, fitted, strict=True):
-            self.out_of_fold[rows] = predicted
+            self.out_of_fold[rows] += predicted / len(repeats)
         self.moments = Moments.of(self.out_of_fold, Y, center)
         return self
 
@@ -276,6 +285,8 @@ class NetworkEmbedding(FoldEmbedding):
     is the paper's network, fully connected with leaky ReLU. The rows of a fold stop the training of
     that fold's network, and the networks of all folds are averaged.
     """
+
+    uses_repeats: ClassVar[bool] = True
 
     module: nn.Module | None = None
     hidden: tuple[int, ...] = (512, 64)
@@ -326,6 +337,10 @@ class NetworkEmbedding(FoldEmbedding):
         )
         return module
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Who is told of progress belongs to one fit; it cannot be pickled.
+        return {**vars(self), "progress": None}
+
     def build(self, X: Any, rows: np.ndarray, n_labels: int) -> nn.Module:
         """Return a fresh network for these features."""
         if self.module is not None:
@@ -363,6 +378,7 @@ class RegressorEmbedding(FoldEmbedding):
             # A regressor cannot skip cells: the label's mean says nothing either way.
             mean = targets.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
             targets = np.where(known > 0, targets, mean)
+        targets = targets[:, 0] if targets.shape[1] == 1 else targets
         try:
             return model.fit(X[rows], targets)
         except ValueError:

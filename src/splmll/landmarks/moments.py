@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from splmll.landmarks.statistics import Statistics, split_unknown
 
@@ -57,12 +58,11 @@ class Moments:
         filled, known = split_unknown(Y)
         if known is None:
             square = np.asarray(filled.sum(axis=0)).ravel()  # 0/1 labels are their own squares
-            crossed = np.asarray(
-                filled.multiply(F).sum(axis=0) if hasattr(filled, "multiply") else (filled * F).sum(0)
-            ).ravel()
+            agreed = filled.multiply(F) if sparse.issparse(filled) else filled * F
+            crossed = np.asarray(agreed.sum(axis=0)).ravel()
             E = (np.einsum("ij,ij->j", F, F) - 2 * crossed + square) / len(F)
         else:
-            error = known * (F - (filled.toarray() if hasattr(filled, "toarray") else filled))
+            error = known * (F - (filled.toarray() if sparse.issparse(filled) else filled))
             E = (error**2).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
         return cls._from(statistics, E, center)
 

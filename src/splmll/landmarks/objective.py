@@ -15,7 +15,9 @@ that lambda1 and lambda2 mean the same for a batch of 64 rows and for a million.
 With rho = 0, as published, the minimum over A is A = B^-1 and no landmark is ever selected; a
 small rho repairs it (``tests/landmarks/test_theory.py`` shows both).
 
-All functions take NumPy arrays or torch tensors; B is a full matrix, diagonal or not.
+All functions take NumPy arrays or torch tensors; B is a full matrix, diagonal or not. ``known``
+is 1 where a label is known and 0 where it is not: there Y holds a 0, which as an input to the
+recovery says nothing, and as something to predict or recover the cell does not count.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ class Penalties:
     rho: float = 0.0
 
 
-def objective_terms(F: Any, Y: Any, B: Any, A: Any, penalties: Penalties) -> dict[str, Any]:
+def objective_terms(
+    F: Any, Y: Any, B: Any, A: Any, penalties: Penalties, known: Any = None
+) -> dict[str, Any]:
     """Return every term of the objective, weighted, by name.
 
     Examples
@@ -49,23 +53,25 @@ def objective_terms(F: Any, Y: Any, B: Any, A: Any, penalties: Penalties) -> dic
     """  # noqa: E501
     n = Y.shape[0]
     return {
-        "predictability": _square((F - Y) @ B) / n,
-        "representativeness": _square(Y - Y @ B @ A) / n,
+        "predictability": _square(_counted(F - Y, known) @ B) / n,
+        "representativeness": _square(_counted(Y - Y @ B @ A, known)) / n,
         "identity": penalties.lambda1 * _square(B - identity_like(B)),
         "sparsity": penalties.lambda2 * _row_norms(B).sum(),
         "ridge": penalties.rho * _square(A),
     }
 
 
-def gradient_of_selection(F: Any, Y: Any, B: Any, A: Any, penalties: Penalties) -> Any:
+def gradient_of_selection(
+    F: Any, Y: Any, B: Any, A: Any, penalties: Penalties, known: Any = None
+) -> Any:
     """Return dL/dB, the paper's equation for B.
 
     The paper writes the last term 2 lambda2 D B with D_ii = 1 / (2 ||B_i||): that is
     lambda2 B_i / ||B_i||, the gradient of the sparsity term. A zero row has subgradient zero.
     """
     n = Y.shape[0]
-    error = F - Y
-    residual = Y - Y @ B @ A
+    error = _counted(F - Y, known)
+    residual = _counted(Y - Y @ B @ A, known)
     norms = _row_norms(B)
     D = 0.5 / (norms + (norms == 0))
     return (
@@ -76,10 +82,10 @@ def gradient_of_selection(F: Any, Y: Any, B: Any, A: Any, penalties: Penalties) 
     )
 
 
-def gradient_of_recovery(Y: Any, B: Any, A: Any, penalties: Penalties) -> Any:
+def gradient_of_recovery(Y: Any, B: Any, A: Any, penalties: Penalties, known: Any = None) -> Any:
     """Return dL/dA, the paper's equation for A (plus the ridge)."""
     n = Y.shape[0]
-    residual = Y - Y @ B @ A
+    residual = _counted(Y - Y @ B @ A, known)
     return -(2 / n) * (B.T @ (Y.T @ residual)) + 2 * penalties.rho * A
 
 
@@ -90,6 +96,10 @@ def identity_like(B: Any) -> Any:
     import torch
 
     return torch.eye(B.shape[0], dtype=B.dtype, device=B.device)
+
+
+def _counted(difference: Any, known: Any) -> Any:
+    return difference if known is None else difference * known
 
 
 def _square(matrix: Any) -> Any:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from splmll.landmarks.recovery import recover_crossfitted
 from splmll.metrics import MEASURES, evaluate
 from splmll.thresholds import fit_threshold
 
@@ -97,9 +96,10 @@ def landmark_path(estimator: SPLMLL, X: Any, Y: Any, counts: Any = None) -> Land
         raise ValueError(f"counts must lie between 1 and {most}, the number of varying labels.")
     seed = check_random_state(model.random_state).randint(np.iinfo(np.int32).max)
     f = model._make_embedding(seed, FitProgress(model, X, Y))
-    f.fit(X, Y, model._folds(Y, seed), model.center)
+    folds = model._folds(Y, seed)
+    f.fit(X, Y, folds, model.center)
     moments = f.moments
-    assert f.out_of_fold is not None
+    assert f.out_of_fold is not None and folds is not None
     rule = model.threshold
     rows: list[dict[str, float]] = []
     values, chosen = [], []
@@ -109,13 +109,12 @@ def landmark_path(estimator: SPLMLL, X: Any, Y: Any, counts: Any = None) -> Land
         )
         landmarks = by_weight(solution.selection)
         weights = solution.selection[landmarks]
+        F = f.out_of_fold[:, landmarks]
         if model.recovery == "labels":
-            A, centre = solution.recovery[landmarks], moments.y_mean[landmarks]
+            mixing = weights[:, None] * solution.recovery[landmarks]
+            scores = (F - moments.y_mean[landmarks]) @ mixing + moments.y_mean
         else:
-            FF = moments.FF[np.ix_(landmarks, landmarks)]
-            A = recover_crossfitted(FF, moments.FY[landmarks], landmarks, weights, model.shrinkage)
-            centre = moments.f_mean[landmarks]
-        scores = (f.out_of_fold[:, landmarks] - centre) * weights @ A + moments.y_mean
+            scores = model._recover_crossfitted(F, Y, folds[0], landmarks, weights, moments)[2]
         rows.append(_measure(rule, Y, scores))
         terms = solution.history[-1]
         values.append(terms["objective"] - terms.get("sparsity", 0.0))

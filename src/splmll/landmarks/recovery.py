@@ -8,8 +8,12 @@ are missing.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import linalg
+
+from splmll.landmarks.statistics import Statistics
 
 
 def recover_crossfitted(
@@ -53,12 +57,81 @@ def recover_crossfitted(
     left = weights[:, None] * FF * weights
     prior = np.zeros(FY.shape)
     prior[np.arange(len(landmarks)), landmarks] = 1 / weights
-    scale = max(float(np.mean(np.diag(left))), np.finfo(float).tiny)
+    # Predictions that hardly vary (labels do by about 1) tell nothing: the pull decides.
+    scale = max(float(np.mean(np.diag(left))), 1e-12)
     # A trace of ridge keeps the solve defined where two landmarks are predicted alike.
     rho = max(shrinkage, 1e-10) * scale
     right = weights[:, None] * FY + (shrinkage * scale) * prior
     left[np.diag_indices_from(left)] += rho
     return linalg.solve(left, right, assume_a="pos")
+
+
+class HonestRecovery:
+    """Recovery of every row by an A that was not fitted on that row.
+
+    An A fitted on all rows fits their noise too: where labels are many, its scores on those rows
+    look far better than on new ones. So each fold is recovered by the A of the other folds, which
+    gives scores on which thresholds can be tuned and measures taken.
+
+    Parameters
+    ----------
+    F : ndarray of shape (n_rows, n_landmarks)
+        Out-of-fold predictions of the landmarks.
+    Y : ndarray or CSR array of shape (n_rows, n_labels)
+        Labels; NaN where unknown.
+    fold : ndarray of int
+        Fold number of every row.
+    landmarks, weights, shrinkage
+        As for :func:`recover_crossfitted`.
+    center : bool
+        Whether predictions and labels are measured from their means.
+    """
+
+    def __init__(
+        self,
+        F: np.ndarray,
+        Y: Any,
+        fold: np.ndarray,
+        landmarks: np.ndarray,
+        weights: np.ndarray,
+        shrinkage: float,
+        center: bool,
+    ) -> None:
+        self.F, self.fold, self.center = F, fold, center
+        self.landmarks, self.weights, self.shrinkage = landmarks, weights, shrinkage
+        self.numbers = np.unique(fold)
+        self.parts = [Statistics.of(F[fold == k], Y[fold == k]) for k in self.numbers]
+        self.total = self.parts[0]
+        for part in self.parts[1:]:
+            self.total = self.total + part
+        self.others = [self.total - part for part in self.parts]
+
+    def recovery(self, statistics: Statistics) -> tuple[np.ndarray, np.ndarray]:
+        """Return A, and the point from which predictions are measured, for some of the rows."""
+        if self.center:
+            FF, FY = statistics.feature_covariance(), statistics.cross_covariance()
+            centre = statistics.feature_mean
+        else:
+            FF = statistics.xx[1:, 1:] / statistics.n_rows
+            FY = statistics.xy[1:] / np.maximum(statistics.xk[0], 1)
+            centre = np.zeros(len(FF))
+        return recover_crossfitted(FF, FY, self.landmarks, self.weights, self.shrinkage), centre
+
+    def _map(self, statistics: Statistics) -> np.ndarray:
+        """Intercept and B A, one above the other."""
+        A, centre = self.recovery(statistics)
+        mixing = self.weights[:, None] * A
+        mean = statistics.label_mean if self.center else np.zeros(A.shape[1])
+        return np.vstack([mean - centre @ mixing, mixing])
+
+    def scores(self) -> np.ndarray:
+        """Return the recovered scores of every row."""
+        result = np.empty((len(self.F), self.parts[0].xy.shape[1]))
+        for k, others in zip(self.numbers, self.others, strict=True):
+            W = self._map(others)
+            rows = self.fold == k
+            result[rows] = self.F[rows] @ W[1:] + W[0]
+        return result
 
 
 def complete(

@@ -43,9 +43,7 @@ class Stream:
         self.random = np.random.default_rng(seed)
         self.folds = [Statistics.zeros(n_features, n_labels) for _ in range(n_folds or 1)]
         self.n_rows = 0
-        self._X: list[Any] = []
-        self._Y: list[Any] = []
-        self._fold: list[int] = []
+        self._rows: list[tuple[Any, Any, int]] = []
 
     def add(self, X: Any, Y: Any) -> None:
         """Add one chunk."""
@@ -60,19 +58,19 @@ class Stream:
         place = np.where(number < SAMPLE_ROWS, number, self.random.integers(number + 1))
         for i in np.flatnonzero(place < SAMPLE_ROWS):
             row = (X[[i]], Y[[i]], int(fold[i]))
-            for kept, value in zip((self._X, self._Y, self._fold), row, strict=True):
-                if place[i] < len(kept):
-                    kept[place[i]] = value  # type: ignore[call-overload]
-                else:
-                    kept.append(value)  # type: ignore[arg-type]
+            if place[i] < len(self._rows):
+                self._rows[place[i]] = row
+            else:
+                self._rows.append(row)
         self.n_rows += n
 
     def sample(self) -> tuple[Any, Any, np.ndarray]:
         """Return features, labels and fold numbers of the sampled rows."""
-        return _stack(self._X), _stack(self._Y), np.asarray(self._fold, dtype=np.intp)
+        X, Y, fold = zip(*self._rows, strict=True)
+        return _stack(X), _stack(Y), np.asarray(fold, dtype=np.intp)
 
 
-def _stack(rows: list[Any]) -> Any:
+def _stack(rows: tuple[Any, ...]) -> Any:
     if any(sparse.issparse(row) for row in rows):
         return sparse.csr_array(sparse.vstack([sparse.csr_array(row) for row in rows]))
     return np.vstack(rows)

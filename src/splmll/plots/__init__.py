@@ -1,6 +1,15 @@
 """Figures in the manner of scikit-learn's displays; matplotlib is loaded when one is drawn."""
 
+from splmll.plots.convergence import ConvergenceDisplay
 from splmll.plots.cooccurrence import LabelCooccurrenceDisplay
+from splmll.plots.landmarks import LandmarkHeatmapDisplay
+from splmll.plots.path import LandmarkPathDisplay
 from splmll.plots.reliability import ReliabilityDisplay
 
-__all__ = ["LabelCooccurrenceDisplay", "ReliabilityDisplay"]
+__all__ = [
+    "ConvergenceDisplay",
+    "LabelCooccurrenceDisplay",
+    "LandmarkHeatmapDisplay",
+    "LandmarkPathDisplay",
+    "ReliabilityDisplay",
+]

@@ -1,0 +1,1 @@
+"""Experiments: what is run, what came out, and pages that show it."""

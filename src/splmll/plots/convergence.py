@@ -1,0 +1,137 @@
+"""How the objective fell while a model was fitted, term by term.
+
+The terms are those of the objective: predictability, representativeness and the penalties.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+TOTAL = "objective"
+# The exact solver numbers its blocks in the history; that is not a term.
+COUNTER = "block"
+# With more steps than this the axis is logarithmic: most of the fall is in the first few.
+LONG = 30
+
+
+class ConvergenceDisplay:
+    """Every term of the objective, and their sum, against the steps of the solver.
+
+    Make one with `from_estimator` or `from_history`.
+
+    Parameters
+    ----------
+    history : DataFrame
+        One line per step; the column ``objective`` holds the sum, the others its terms.
+    step : str, default="step"
+        What one line is, for the axis.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it was drawn.
+    lines_ : dict of str to matplotlib Line2D
+        The curve of every term and of the sum.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from splmll.plots import ConvergenceDisplay
+    >>> history = pd.DataFrame({"ridge": [1.0, 0.2], "objective": [1.0, 0.3]})
+    >>> sorted(ConvergenceDisplay.from_history(history).lines_)
+    ['objective', 'ridge']
+    """
+
+    def __init__(self, history: pd.DataFrame, step: str = "step") -> None:
+        self.history = history
+        self.step = step
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> ConvergenceDisplay:
+        """Draw the fit of an `SPLMLL`.
+
+        Parameters
+        ----------
+        estimator : SPLMLL
+            The fitted estimator.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        display : ConvergenceDisplay
+            The display, drawn.
+        """
+        exact = estimator.solver == "exact"
+        step = "block that was minimised" if exact else "epoch"
+        return cls.from_history(estimator.objective_, step=step, ax=ax)
+
+    @classmethod
+    def from_history(
+        cls, history: pd.DataFrame, *, step: str = "step", ax: Any = None
+    ) -> ConvergenceDisplay:
+        """Draw a table of objectives.
+
+        Parameters
+        ----------
+        history : DataFrame
+            One line per step, the sum in the column ``objective``.
+        step : str, default="step"
+            What one line is, for the axis.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        display : ConvergenceDisplay
+            The display, drawn.
+        """
+        if TOTAL not in history.columns:
+            raise ValueError(
+                f"The history has no column {TOTAL!r}; pass the attribute objective_ of an SPLMLL."
+            )
+        values = history.drop(columns=COUNTER, errors="ignore").reset_index(drop=True)
+        if not np.isfinite(values[TOTAL]).any():
+            raise ValueError(
+                'The objective was not followed: with selection="all" nothing is minimised. Use '
+                'selection="soft" or "hard".'
+            )
+        return cls(values, step).plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> ConvergenceDisplay:
+        """Draw the curves into `ax`, or into a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        self : ConvergenceDisplay
+            The display.
+        """
+        import matplotlib.pyplot as plt
+
+        if ax is None:
+            _, ax = plt.subplots(figsize=(6.5, 3.6), layout="constrained")
+        steps = np.arange(1, len(self.history) + 1)
+        marker = "." if len(steps) == 1 else None
+        self.lines_ = {}
+        for name in [column for column in self.history.columns if column != TOTAL]:
+            (self.lines_[name],) = ax.plot(steps, self.history[name], label=name, marker=marker)
+        (self.lines_[TOTAL],) = ax.plot(
+            steps, self.history[TOTAL], label="sum", color="black", linewidth=2, marker=marker
+        )
+        ax.set(xlabel=self.step, ylabel="value")
+        if len(steps) > LONG:
+            ax.set_xscale("log")
+        ax.set_ylim(bottom=min(0.0, float(self.history.min().min())))
+        # Beside the curves: inside, it would cover some of them.
+        ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+        self.ax_ = ax
+        self.figure_ = ax.figure
+        return self
