@@ -131,6 +131,34 @@ def test_removal_and_swap_find_what_addition_misses():
     assert worse >= 5
 
 
+def neighbours(inside, with_budget):
+    """All sets one addition, removal or swap away (with a budget: one swap away)."""
+    sets = []
+    for j in np.flatnonzero(inside):
+        for k in np.flatnonzero(~inside):
+            swapped = inside.copy()
+            swapped[[j, k]] = swapped[[k, j]]
+            sets.append(swapped)
+    if not with_budget:
+        for j in range(len(inside)):
+            changed = inside.copy()
+            changed[j] = ~changed[j]
+            sets.append(changed)
+    return np.array(sets)
+
+
+@pytest.mark.parametrize("budget", [False, True])
+def test_no_single_move_improves_the_result(budget):
+    for seed in range(60):
+        C = 14
+        G, E = statistics(seed, C)
+        penalties = random_penalties(seed, G)
+        k = 2 + seed % 10 if budget else None
+        solution = select_hard(G, E, penalties, n_landmarks=k)
+        around = values_of(neighbours(solution.selection == 1, budget), G, E, penalties)
+        assert solution.objective <= around.min() + 1e-10
+
+
 @given(seed=seeds, C=st.integers(2, 9))
 @settings(max_examples=40, deadline=None)
 def test_every_value_on_the_way_is_that_of_some_set_and_they_fall(seed, C):
@@ -207,6 +235,16 @@ def test_without_a_budget_soft_selection_is_the_minimiser():
     np.testing.assert_array_equal(
         select_soft(G, E, penalties).selection, minimise(G, E, penalties).selection
     )
+
+
+def test_the_solver_stops_when_rounding_lets_it_get_no_nearer():
+    """Here coordinate descent alone stops short of the tolerance and never moves again."""
+    G, E = statistics(5, 10)
+    chosen = select_soft(
+        G, E, Penalties(0.1, 0.01, 0.02), n_landmarks=3, support=np.arange(10) % 2 == 0
+    )
+    solution = minimise(G, E, Penalties(0.1, 0.8438738, 0.02), support=chosen.selection != 0)
+    assert len(solution.history) < 100
 
 
 def test_a_higher_price_never_buys_more_landmarks():

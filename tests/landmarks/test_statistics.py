@@ -1,5 +1,7 @@
 """Sums over rows: chunks add up and subtract, sparse equals dense, unknown labels pairwise."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -36,12 +38,12 @@ def test_chunks_are_the_whole(seed, cuts, unknown):
     X, Y = data(seed, unknown=unknown)
     whole = Statistics.of(X, Y)
     edges = [0, *sorted(cuts), 30]
-    parts = [Statistics.of(X[a:b], Y[a:b]) for a, b in zip(edges, edges[1:])]
+    parts = [Statistics.of(X[a:b], Y[a:b]) for a, b in pairwise(edges)]
     total = sum(parts[1:], parts[0])
     assert_same(total, whole)
     assert_same(whole - parts[0], sum(parts[1:], Statistics.zeros(4, 3)))
     streamed = Statistics.zeros(4, 3)
-    for a, b in zip(edges, edges[1:]):
+    for a, b in pairwise(edges):
         streamed.add(X[a:b], Y[a:b])
     assert_same(streamed, whole)
     assert streamed.n_rows == 30
@@ -119,6 +121,7 @@ def test_a_constant_feature_has_scale_one(value):
     X = np.column_stack([np.full(1000, value), np.arange(1000.0)])
     scale = Statistics.of(X, np.zeros((1000, 1))).feature_scale
     assert scale[0] == 1.0
+    assert Statistics.of(X, np.zeros((1000, 1))).feature_variance[0] == 0.0
     assert scale[1] == pytest.approx(np.arange(1000).std())
 
 

@@ -24,6 +24,7 @@ from splmll.landmarks.objective import (
 from splmll.neural import Rows, Training, forward, reproducible
 
 INITIAL_RECOVERY_SCALE = 0.1  # standard deviation of the random start of A
+STEP_DECAY = (0.1, 0.01)  # how the step of f is shortened whenever the objective stalls
 OBJECTIVE_ROWS = 4096  # rows at a time when the objective is evaluated
 
 
@@ -67,8 +68,8 @@ def algorithm1(
     penalties : Penalties
         lambda1, lambda2 and the ridge on A (zero as published).
     training : Training
-        Batches, epochs and the step of f; ``patience`` epochs without a relative fall of the
-        objective by ``tol`` count as converged.
+        Batches, epochs and the step of f. After ``patience`` epochs without a relative fall of the
+        objective by ``tol`` the step is shortened; after the shortest step it is converged.
     tol : float
         See ``training``.
     seed : int
@@ -116,7 +117,7 @@ def algorithm1(
         )
         history = [_objective(f, source, labels, known, index, B, A, penalties)]
         state = Alternation(f, _numpy(B), _numpy(A), history)
-        best, waited = history[0]["objective"], 0
+        best, waited, halts = history[0]["objective"], 0, 0
         for epoch in range(training.max_epochs):  # while not converged
             two_step = epoch < training.max_epochs // 2 and not joint
             f.train()
@@ -153,10 +154,17 @@ def algorithm1(
                 break
             if value < best * (1 - tol):
                 best, waited = value, 0
-            else:
-                waited += 1
-                if waited >= training.patience and (joint or not two_step):
-                    break
+                continue
+            waited += 1
+            if waited < training.patience or two_step:
+                continue
+            # Steps of constant length end in a ball around the minimum: shorten them, and call it
+            # converged when even the shortest no longer help.
+            if halts == len(STEP_DECAY):
+                break
+            for group in optimiser.param_groups:
+                group["lr"] = training.learning_rate * STEP_DECAY[halts]
+            waited, halts = 0, halts + 1
     state.module.eval()
     return state
 

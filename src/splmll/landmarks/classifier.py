@@ -15,7 +15,7 @@ from sklearn.base import TransformerMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 from torch import nn
 
 from splmll.base import MultilabelClassifier
@@ -39,7 +39,7 @@ from splmll.landmarks.objective import Penalties
 from splmll.landmarks.path import LandmarkPath, landmark_path
 from splmll.landmarks.recovery import HonestRecovery, complete, recover_crossfitted
 from splmll.landmarks.selection import select_hard, select_soft
-from splmll.landmarks.statistics import Statistics
+from splmll.landmarks.statistics import Statistics, split_unknown
 from splmll.landmarks.stream import Stream
 from splmll.model_selection.stratification import MultilabelStratifiedKFold
 from splmll.neural import Training
@@ -302,8 +302,7 @@ default="mlp"
         Algorithm 1 on the published objective: no ridge on A, labels not centred, lambda1 = lambda2
         = 0.1, layers of 512 and 64 units with leaky ReLU, batches of 64 rows, B = I at the start
         and diagonal in every step. The paper does not state the step size, the threshold or the
-        scaling of features: this takes 1e-3 (1e-2 for the linear map), 0.5 and standardised
-        features.
+        scaling of features: this takes 1e-3, 0.5 and standardised features.
 
         Parameters
         ----------
@@ -335,10 +334,7 @@ default="mlp"
             "cv": None,
             "dropout": 0.0,
             "weight_decay": 0.0,
-            "max_epochs": 100,
             "patience": 5,
-            "tol": 1e-3,
-            "learning_rate": 1e-2 if linear else 1e-3,
         }
         return cls(**{**settings, **changes})
 
@@ -398,6 +394,7 @@ default="mlp"
         first = not hasattr(self, "_stream")
         X = self._check_features(X, reset=first)
         labels, label_format = read_labels(Y, allow_unknown=True, classes=classes)
+        check_consistent_length(X, labels)
         if first:
             self._remember(label_format)
             seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
@@ -408,13 +405,22 @@ default="mlp"
                 f"{self.label_format_.n_labels}: every chunk must have the same label columns."
             )
         self._stream.add(X, labels)
+        parts = self._stream.folds
+        total, solution = sum_of(parts), None
+        candidates = (total.label_mean > 0) & (total.label_mean < 1)
+        if not self.joint:
+            G = total.label_moments(self.center)
+            solution = self._select(G, np.zeros(len(G)), candidates)
+            landmarks = np.flatnonzero(solution.selection)
+            parts = [part.of_labels(landmarks) for part in parts]
         f = LinearEmbedding(alpha=self.alpha, scale=self.scale)
-        f.fit_statistics(self._stream.folds, self.center)
-        candidates = (f.moments.frequency > 0) & (f.moments.frequency < 1)
+        f.fit_statistics(parts, self.center)
         X_sample, Y_sample, fold = self._stream.sample()
         if self.cv is not None:
             f.predict_folds(X_sample, fold)
-        self._finish_exact(f, X_sample, Y_sample, candidates, self._stream.folds, fold[None])
+        self._finish_exact(
+            f, X_sample, Y_sample, candidates, self._stream.folds, fold[None], solution
+        )
         return self
 
     def _fit_exact(
@@ -469,7 +475,8 @@ default="mlp"
         elif self.recovery == "labels" or len(landmarks) == 0:
             A = solve_recovery(G, solution.selection, penalties.rho)[landmarks]
         else:
-            assert f.out_of_fold is not None and folds is not None
+            assert f.out_of_fold is not None
+            assert folds is not None
             F = f.out_of_fold[:, position]
             A, centre, scores = self._recover_crossfitted(
                 F, Y, folds[0], landmarks, weights, None if two_step else f.moments
@@ -578,7 +585,8 @@ default="mlp"
         A = np.where(candidates, A, 0.0)
         mixing = (B @ A)[landmarks]
         if self.recovery == "crossfit" and self.selection != "all" and len(landmarks):
-            assert f.out_of_fold is not None and folds is not None
+            assert f.out_of_fold is not None
+            assert folds is not None
             weights = np.diag(B)[landmarks]
             A_rows, centre, scores = self._recover_crossfitted(
                 f.out_of_fold[:, landmarks], Y, folds[0], landmarks, weights, f.moments
@@ -911,13 +919,14 @@ default="mlp"
         if isinstance(Y_landmarks, pd.DataFrame):
             index = Y_landmarks.index
             names = [str(name) for name in self.landmarks_]
-            missing = [name for name in names if name not in Y_landmarks.columns]
+            by_name = Y_landmarks.set_axis([str(name) for name in Y_landmarks.columns], axis=1)
+            missing = [name for name in names if name not in by_name.columns]
             if missing:
                 raise ValueError(
                     f"The landmarks {missing} have no column. Give one column for each of "
                     f"{names}; leave cells empty (NaN) where they are not known."
                 )
-            Y_landmarks = Y_landmarks[names]
+            Y_landmarks = by_name[names]
         known, _ = read_labels(Y_landmarks, allow_unknown=True, accept_sparse=False)
         if known.shape[1] != len(self._landmarks):
             raise ValueError(
@@ -939,7 +948,7 @@ default="mlp"
 
         The embedding is learned once. For every number of landmarks the selection and the recovery
         are solved with that budget, and the measures are taken on out-of-fold scores, so they are
-        honest. The estimator itself is not changed.
+        honest. Rows with unknown labels are not measured. The estimator itself is not changed.
 
         Parameters
         ----------
@@ -1020,15 +1029,21 @@ default="mlp"
 
     def _check_fit(self, X: Any, Y: Any) -> tuple[Any, Any]:
         if Y is None and isinstance(X, torch.utils.data.Dataset):
+            first = X[0]
+            if not (isinstance(first, (tuple, list)) and len(first) == 2):
+                raise ValueError(
+                    "This torch Dataset gives features alone: let it give (features, labels) "
+                    "pairs, or pass the labels as Y."
+                )
             Y = np.stack([np.asarray(X[i][1]) for i in range(len_of(X))])
         return super()._check_fit(X, Y)
 
 
 def varying_labels(Y: Any) -> np.ndarray:
     """Return which labels are neither always nor never true where they are known."""
-    statistics = Statistics.of(np.zeros((Y.shape[0], 0)), Y)
-    positives, known = statistics.xy[0], statistics.xk[0]
-    return (positives > 0) & (positives < known)
+    labels, known = split_unknown(Y)
+    positives = np.asarray(labels.sum(axis=0)).ravel()
+    return (positives > 0) & (positives < (Y.shape[0] if known is None else known.sum(axis=0)))
 
 
 def label_statistics(Y: Any, folds: np.ndarray | None) -> list[Statistics]:

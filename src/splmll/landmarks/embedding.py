@@ -103,19 +103,20 @@ class LinearEmbedding(Embedding):
         total = folds[0]
         for fold in folds[1:]:
             total = total + fold
-        whole = _RidgePath(total, self.scale)
-        if any(fold.n_rows == total.n_rows for fold in folds):  # nothing outside a fold
+        solve = _RidgePath if self.alpha == "auto" and len(folds) > 1 else _Ridge
+        whole = solve(total, self.scale)
+        if len(folds) == 1:
             self.alpha_ = 1e-2 if self.alpha == "auto" else float(self.alpha)
-            self.fold_maps = [whole.map(self.alpha_) for _ in folds]
+            self.fold_maps = [whole.map(self.alpha_)]
         else:
-            paths = [_RidgePath(total - fold, self.scale) for fold in folds]
-            self.alpha_ = self._choose(folds, paths)
-            self.fold_maps = [path.map(self.alpha_) for path in paths]
+            parts = [solve(total - fold, self.scale) for fold in folds]
+            self.alpha_ = self._choose(folds, parts)
+            self.fold_maps = [part.map(self.alpha_) for part in parts]
         self.moments = Moments.out_of_fold(folds, self.fold_maps, center)
         self.map = whole.map(self.alpha_)
         return self
 
-    def _choose(self, folds: Sequence[Statistics], paths: Sequence[_RidgePath]) -> float:
+    def _choose(self, folds: Sequence[Statistics], paths: Sequence[_Ridge]) -> float:
         if self.alpha != "auto":
             return float(self.alpha)
         explained = []
@@ -135,22 +136,37 @@ class LinearEmbedding(Embedding):
         self.map = self.map[:, labels]
 
 
-class _RidgePath:
-    """Ridge regressions on one set of statistics for any alpha: one eigendecomposition."""
+class _Ridge:
+    """Ridge regression on one set of statistics."""
 
     def __init__(self, statistics: Statistics, scale: bool) -> None:
         self.mean, self.label_mean = statistics.feature_mean, statistics.label_mean
         deviation = statistics.feature_scale
         self.unit = deviation if scale else np.full_like(deviation, np.sqrt(np.mean(deviation**2)))
-        covariance = statistics.feature_covariance() / np.outer(self.unit, self.unit)
-        cross = statistics.cross_covariance() / self.unit[:, None]
-        self.values, self.vectors = linalg.eigh(covariance, check_finite=False)
-        self.rotated = self.vectors.T @ cross
+        self.covariance = statistics.feature_covariance() / np.outer(self.unit, self.unit)
+        self.cross = statistics.cross_covariance() / self.unit[:, None]
 
     def map(self, alpha: float) -> np.ndarray:
-        weights = self.vectors @ (self.rotated / (np.maximum(self.values, 0) + alpha)[:, None])
-        weights /= self.unit[:, None]
+        """Return intercept and weights for raw features, one above the other."""
+        weights = self._solve(alpha) / self.unit[:, None]
         return np.vstack([self.label_mean - self.mean @ weights, weights])
+
+    def _solve(self, alpha: float) -> np.ndarray:
+        left = self.covariance + alpha * np.eye(len(self.covariance))
+        return linalg.solve(left, self.cross, assume_a="pos")
+
+
+class _RidgePath(_Ridge):
+    """The same for many alphas: one eigendecomposition serves them all."""
+
+    def __init__(self, statistics: Statistics, scale: bool) -> None:
+        super().__init__(statistics, scale)
+        self.values, self.vectors = linalg.eigh(self.covariance, check_finite=False)
+        self.rotated = self.vectors.T @ self.cross
+
+    def _solve(self, alpha: float) -> np.ndarray:
+        shrunk = self.rotated / (np.maximum(self.values, 0) + alpha)[:, None]
+        return self.vectors @ shrunk
 
 
 @dataclass
@@ -344,7 +360,14 @@ class NetworkEmbedding(FoldEmbedding):
     def build(self, X: Any, rows: np.ndarray, n_labels: int) -> nn.Module:
         """Return a fresh network for these features."""
         if self.module is not None:
-            return copy.deepcopy(self.module)
+            module = copy.deepcopy(self.module)
+            shape = forward(module, X, torch.as_tensor(rows[:1])).shape
+            if shape != (1, n_labels):
+                raise ValueError(
+                    f"The torch module gives outputs of shape {tuple(shape)} for one row, but "
+                    f"there are {n_labels} labels: let its last layer have {n_labels} outputs."
+                )
+            return module
         body = multilayer_perceptron(X.shape[1], self.hidden, n_labels, dropout=self.dropout)
         if not self.scale:
             return body

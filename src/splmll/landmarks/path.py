@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from splmll.landmarks.statistics import split_unknown
 from splmll.metrics import MEASURES, evaluate
 from splmll.thresholds import fit_threshold
 
@@ -85,6 +86,8 @@ def landmark_path(estimator: SPLMLL, X: Any, Y: Any, counts: Any = None) -> Land
     model = clone(estimator).set_params(solver="exact", joint=True, full_selection=False)
     if model.cv is None:
         model.set_params(cv=5)
+    if model.selection == "all":
+        model.set_params(selection="soft")
     model._check_parameters()
     X, Y = model._check_fit(X, Y)
     candidates = varying_labels(Y)
@@ -99,7 +102,8 @@ def landmark_path(estimator: SPLMLL, X: Any, Y: Any, counts: Any = None) -> Land
     folds = model._folds(Y, seed)
     f.fit(X, Y, folds, model.center)
     moments = f.moments
-    assert f.out_of_fold is not None and folds is not None
+    assert f.out_of_fold is not None
+    assert folds is not None
     rule = model.threshold
     rows: list[dict[str, float]] = []
     values, chosen = [], []
@@ -126,7 +130,12 @@ def landmark_path(estimator: SPLMLL, X: Any, Y: Any, counts: Any = None) -> Land
 
 
 def _measure(rule: Any, Y: Any, scores: np.ndarray) -> dict[str, float]:
-    return evaluate(Y, scores, fit_threshold(rule, Y, scores).apply(scores))
+    predicted = fit_threshold(rule, Y, scores).apply(scores)
+    _, known = split_unknown(Y)
+    if known is None:
+        return evaluate(Y, scores, predicted)
+    complete = known.all(axis=1)  # measures need rows all of whose labels are known
+    return evaluate(Y[complete], scores[complete], predicted[complete])
 
 
 def _default_counts(most: int) -> np.ndarray:

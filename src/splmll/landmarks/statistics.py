@@ -107,18 +107,36 @@ class Statistics:
     def _sums(self) -> tuple[np.ndarray, ...]:
         return self.xx, self.xy, self.yy, self.xk, self.yk, self.kk
 
+    def of_labels(self, labels: np.ndarray) -> Statistics:
+        """Return the statistics of some of the labels."""
+        pairs = np.ix_(labels, labels)
+        return Statistics(
+            self.xx,
+            self.xy[:, labels],
+            self.yy[pairs],
+            self.xk[:, labels],
+            self.yk[pairs],
+            self.kk[pairs],
+        )
+
     @property
     def feature_mean(self) -> np.ndarray:
         """Mean of every feature."""
         return self.xx[0, 1:] / self.n_rows
 
     @property
-    def feature_scale(self) -> np.ndarray:
-        """Standard deviation of every feature; 1 for a constant one."""
+    def feature_variance(self) -> np.ndarray:
+        """Variance of every feature."""
         variance = np.diag(self.xx)[1:] / self.n_rows - self.feature_mean**2
         # Rounding leaves a constant feature with a variance of the order of its square times eps.
         floor = 1e-12 * (np.diag(self.xx)[1:] / self.n_rows)
-        return np.where(variance > floor, np.sqrt(np.maximum(variance, floor)), 1.0)
+        return np.where(variance > floor, variance, 0.0)
+
+    @property
+    def feature_scale(self) -> np.ndarray:
+        """Standard deviation of every feature; 1 for a constant one."""
+        variance = self.feature_variance
+        return np.where(variance > 0, np.sqrt(variance), 1.0)
 
     @property
     def label_mean(self) -> np.ndarray:

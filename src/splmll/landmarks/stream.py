@@ -40,7 +40,8 @@ class Stream:
     """
 
     def __init__(self, n_features: int, n_labels: int, n_folds: int | None, seed: int) -> None:
-        self.random = np.random.default_rng(seed)
+        # Two sources, so that the fold of a row does not depend on how rows come in chunks.
+        self.random_fold, self.random_place = np.random.default_rng(seed).spawn(2)
         self.folds = [Statistics.zeros(n_features, n_labels) for _ in range(n_folds or 1)]
         self.n_rows = 0
         self._rows: list[tuple[Any, Any, int]] = []
@@ -48,14 +49,14 @@ class Stream:
     def add(self, X: Any, Y: Any) -> None:
         """Add one chunk."""
         n = X.shape[0]
-        fold = self.random.integers(len(self.folds), size=n)
+        fold = self.random_fold.integers(len(self.folds), size=n)
         for k, statistics in enumerate(self.folds):
             rows = fold == k
             if rows.any():
                 statistics.add(X[rows], Y[rows])
         # Row number t (from 0) enters a full sample with probability SAMPLE_ROWS / (t + 1).
         number = self.n_rows + np.arange(n)
-        place = np.where(number < SAMPLE_ROWS, number, self.random.integers(number + 1))
+        place = np.where(number < SAMPLE_ROWS, number, self.random_place.integers(number + 1))
         for i in np.flatnonzero(place < SAMPLE_ROWS):
             row = (X[[i]], Y[[i]], int(fold[i]))
             if place[i] < len(self._rows):

@@ -4,6 +4,7 @@ from splmll.plots.convergence import ConvergenceDisplay
 from splmll.plots.cooccurrence import LabelCooccurrenceDisplay
 from splmll.plots.landmarks import LandmarkHeatmapDisplay
 from splmll.plots.path import LandmarkPathDisplay
+from splmll.plots.predictions import PredictionsDisplay
 from splmll.plots.reliability import ReliabilityDisplay
 
 __all__ = [
@@ -11,5 +12,6 @@ __all__ = [
     "LabelCooccurrenceDisplay",
     "LandmarkHeatmapDisplay",
     "LandmarkPathDisplay",
+    "PredictionsDisplay",
     "ReliabilityDisplay",
 ]

@@ -119,13 +119,15 @@ class ConvergenceDisplay:
         if ax is None:
             _, ax = plt.subplots(figsize=(6.5, 3.6), layout="constrained")
         steps = np.arange(1, len(self.history) + 1)
-        marker = "." if len(steps) == 1 else None
         self.lines_ = {}
-        for name in [column for column in self.history.columns if column != TOTAL]:
-            (self.lines_[name],) = ax.plot(steps, self.history[name], label=name, marker=marker)
-        (self.lines_[TOTAL],) = ax.plot(
-            steps, self.history[TOTAL], label="sum", color="black", linewidth=2, marker=marker
-        )
+        for name in [column for column in self.history.columns if column != TOTAL] + [TOTAL]:
+            values = self.history[name]
+            look = {"label": "sum", "color": "black", "linewidth": 2} if name == TOTAL else {}
+            # A single value has no line to be seen by.
+            marker = "o" if values.count() == 1 else None
+            (self.lines_[name],) = ax.plot(
+                steps, values, **{"label": name, "marker": marker, **look}
+            )
         ax.set(xlabel=self.step, ylabel="value")
         if len(steps) > LONG:
             ax.set_xscale("log")

@@ -128,6 +128,7 @@ class LandmarkPathDisplay:
             The display.
         """
         import matplotlib.pyplot as plt
+        from matplotlib.ticker import MaxNLocator
 
         if ax is None:
             _, ax = plt.subplots(figsize=(5.0, 3.4), layout="constrained")
@@ -144,6 +145,7 @@ class LandmarkPathDisplay:
             self.path.counts, values, marker=".", color="C0", label="with landmarks"
         )
         ax.set(xlabel="number of landmarks", ylabel=title)
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.legend(frameon=False)
         self.ax_ = ax
         self.figure_ = ax.figure

@@ -1,0 +1,208 @@
+"""Pictures beside the labels predicted for them, in the manner of scikit-learn's displays.
+
+The colour of a label says how it came about: predicted as a landmark, recovered, missed or wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+COLOURS = {"landmark": "red", "correct": "green", "missed": "grey", "wrong": "black"}
+"""What a label in the figure can be: a landmark that is right, another label that is right, a true
+label that was not predicted, a predicted label that is not true."""
+
+
+class PredictionsDisplay:
+    """Pictures with their labels: landmarks red, correct green, missed grey, wrong black.
+
+    Make one with `from_estimator` or `from_predictions`.
+
+    Parameters
+    ----------
+    pictures : ndarray of shape (n_pictures, height, width) or (n_pictures, height, width, 3)
+        Grey or coloured pictures.
+    true, predicted : ndarray of bool, shape (n_pictures, n_labels)
+        Which labels are true and which were predicted.
+    label_names : sequence of str
+        Names of the labels.
+    landmarks : ndarray of bool, shape (n_labels,)
+        Which labels are landmarks.
+
+    Attributes
+    ----------
+    axes_ : ndarray of matplotlib Axes
+        One for each picture.
+    figure_ : matplotlib Figure
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll.plots import PredictionsDisplay
+    >>> display = PredictionsDisplay(
+    ...     np.zeros((1, 8, 8)),
+    ...     true=np.array([[1, 1, 1, 0, 0]], dtype=bool),
+    ...     predicted=np.array([[1, 1, 0, 1, 0]], dtype=bool),
+    ...     label_names=["sea", "boat", "fog", "snow", "tree"],
+    ...     landmarks=np.array([1, 0, 0, 0, 0], dtype=bool),
+    ... )
+    >>> display.labels_of(0)
+    [('sea', 'landmark'), ('boat', 'correct'), ('fog', 'missed'), ('snow', 'wrong')]
+    """
+
+    def __init__(
+        self,
+        pictures: np.ndarray,
+        true: np.ndarray,
+        predicted: np.ndarray,
+        label_names: Sequence[str],
+        landmarks: np.ndarray,
+    ) -> None:
+        self.pictures = pictures
+        self.true = true
+        self.predicted = predicted
+        self.label_names = [str(name) for name in label_names]
+        self.landmarks = landmarks
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        Y: Any,
+        *,
+        pictures: Any = None,
+        label_names: Sequence[str] | None = None,
+        n_columns: int = 4,
+    ) -> PredictionsDisplay:
+        """Predict the labels of some pictures and draw them.
+
+        Parameters
+        ----------
+        estimator : SPLMLL
+            A fitted model.
+        X : array
+            Rows to predict.
+        Y : array, sparse array or DataFrame of shape (n_rows, n_labels)
+            Their true labels.
+        pictures : array, optional
+            What to show; X itself by default, of shape (n_rows, channels, height, width).
+        label_names : sequence of str, optional
+            Names; by default those the estimator has seen, or the numbers of the labels.
+        n_columns : int, default=4
+            Pictures side by side.
+        """
+        names = getattr(estimator, "label_names_in_", None)
+        landmarks = list(estimator.landmarks_)
+        if names is not None:
+            landmarks = [list(names).index(name) for name in landmarks]
+        if label_names is None:
+            label_names = [str(j) for j in range(Y.shape[1])] if names is None else list(names)
+        return cls.from_predictions(
+            X if pictures is None else pictures,
+            Y,
+            estimator.predict(X),
+            label_names,
+            landmarks,
+            n_columns=n_columns,
+        )
+
+    @classmethod
+    def from_predictions(
+        cls,
+        pictures: Any,
+        Y_true: Any,
+        Y_pred: Any,
+        label_names: Sequence[str],
+        landmarks: Sequence[int] = (),
+        *,
+        n_columns: int = 4,
+    ) -> PredictionsDisplay:
+        """Draw pictures with their true and predicted labels.
+
+        Parameters
+        ----------
+        pictures : array of shape (n, channels, height, width) or (n, height, width)
+            Pictures with one or three channels.
+        Y_true, Y_pred : array, sparse array or DataFrame of shape (n, n_labels)
+            0/1 labels.
+        label_names : sequence of str
+            Names of the labels.
+        landmarks : sequence of int, default=()
+            Numbers of the labels that are landmarks.
+        n_columns : int, default=4
+            Pictures side by side.
+        """
+        shown = np.asarray(pictures)
+        if shown.ndim == 4:
+            shown = shown[:, 0] if shown.shape[1] == 1 else np.moveaxis(shown, 1, -1)
+        true, predicted = _as_bool(Y_true), _as_bool(Y_pred)
+        if not len(shown) == len(true) == len(predicted):
+            raise ValueError(
+                f"{len(shown)} pictures, {len(true)} rows of true and {len(predicted)} of predicted"
+                " labels: give one of each for every picture."
+            )
+        chosen = np.zeros(len(label_names), dtype=bool)
+        chosen[list(landmarks)] = True
+        return cls(shown, true, predicted, label_names, chosen).plot(n_columns=n_columns)
+
+    def labels_of(self, picture: int) -> list[tuple[str, str]]:
+        """Return the labels of one picture and what each of them is, a key of `COLOURS`."""
+        true, predicted = self.true[picture], self.predicted[picture]
+        kinds = {
+            "landmark": true & predicted & self.landmarks,
+            "correct": true & predicted & ~self.landmarks,
+            "missed": true & ~predicted,
+            "wrong": ~true & predicted,
+        }
+        return [
+            (self.label_names[j], kind)
+            for kind, here in kinds.items()
+            for j in np.flatnonzero(here)
+        ]
+
+    def plot(self, *, n_columns: int = 4) -> PredictionsDisplay:
+        """Draw all pictures into a new figure."""
+        import matplotlib.pyplot as plt
+        from matplotlib.patches import Patch
+
+        n_columns = min(n_columns, len(self.pictures))
+        n_rows = -(-len(self.pictures) // n_columns)
+        figure, axes = plt.subplots(
+            n_rows,
+            n_columns,
+            figsize=(2.6 * n_columns, 1.8 * n_rows + 0.5),
+            layout="constrained",
+            squeeze=False,
+        )
+        for ax in axes.ravel():
+            ax.set_axis_off()
+        for number, ax in zip(range(len(self.pictures)), axes.ravel(), strict=False):
+            ax.imshow(self.pictures[number], cmap="gray_r")
+            for line, (name, kind) in enumerate(self.labels_of(number)):
+                ax.text(
+                    1.05,
+                    1 - 0.14 * line,
+                    name,
+                    color=COLOURS[kind],
+                    transform=ax.transAxes,
+                    verticalalignment="top",
+                    fontsize=9,
+                )
+        figure.legend(
+            handles=[Patch(color=colour, label=kind) for kind, colour in COLOURS.items()],
+            loc="outside lower center",
+            ncols=len(COLOURS),
+            frameon=False,
+        )
+        self.figure_ = figure
+        self.axes_ = axes.ravel()[: len(self.pictures)]
+        return self
+
+
+def _as_bool(Y: Any) -> np.ndarray:
+    return (Y.toarray() if sparse.issparse(Y) else np.asarray(Y)) == 1

@@ -1,0 +1,229 @@
+"""partial_fit: chunks of rows add up to one fit."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from landmark_problems import NAMES, QUICK_NETWORK, make_problem
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from splmll import SPLMLL, evaluate
+from splmll.landmarks import stream
+from splmll.thresholds import GlobalThreshold
+
+# Without folds nothing is random: chunks must give what fit gives.
+PLAIN: dict[str, Any] = {"cv": None, "recovery": "labels", "threshold": 0.5, "random_state": 0}
+
+
+def in_chunks(model: SPLMLL, X: Any, Y: Any, size: int = 37) -> SPLMLL:
+    for start in range(0, X.shape[0], size):
+        model.partial_fit(X[start : start + size], Y[start : start + size])
+    return model
+
+
+def assert_same_model(one: SPLMLL, other: SPLMLL, X: Any) -> None:
+    assert_array_equal(one.landmarks_, other.landmarks_)
+    for name in ("selection_", "recovery_", "intercept_", "predictability_", "representativeness_"):
+        assert_allclose(getattr(one, name), getattr(other, name), rtol=0, atol=1e-8)
+    assert_allclose(one.decision_function(X), other.decision_function(X), rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("selection", ["soft", "hard"])
+@pytest.mark.parametrize("center", [True, False])
+def test_chunks_equal_one_fit(selection: str, center: bool) -> None:
+    X, Y = make_problem()
+    settings = {**PLAIN, "selection": selection, "center": center}
+    whole = SPLMLL("linear", **settings).fit(X, Y)
+    assert_same_model(in_chunks(SPLMLL("linear", **settings), X, Y), whole, X)
+
+
+def test_chunks_equal_one_pass_with_folds() -> None:
+    X, Y = make_problem()
+    # Rows are dealt into folds one after the other, so the chunks do not matter for that either.
+    one = SPLMLL("linear", random_state=0).partial_fit(X, Y)
+    many = in_chunks(SPLMLL("linear", random_state=0), X, Y)
+    assert_same_model(one, many, X)
+    assert many.offset_ == pytest.approx(one.offset_, abs=1e-8)
+
+
+def test_a_streamed_model_is_as_good_as_a_fitted_one() -> None:
+    X, Y = make_problem(600)
+    X_test, Y_test = make_problem(600, seed=1)
+    measured = []
+    for model in (
+        SPLMLL("linear", random_state=0).fit(X, Y),
+        in_chunks(SPLMLL("linear", random_state=0), X, Y, 100),
+    ):
+        scores = model.decision_function(X_test)
+        measured.append(evaluate(Y_test, scores, model.predict(X_test)))
+    fitted, streamed = measured
+    assert abs(streamed["average_precision"] - fitted["average_precision"]) < 0.01
+    assert abs(streamed["micro_f1"] - fitted["micro_f1"]) < 0.02
+
+
+def test_every_chunk_makes_a_model_that_predicts() -> None:
+    X, Y = make_problem()
+    model = SPLMLL("linear", random_state=0)
+    for start in range(0, 200, 20):
+        model.partial_fit(X[start : start + 20], Y[start : start + 20])
+        assert model.predict(X).shape == (200, 8)
+        assert np.isfinite(model.decision_function(X)).all()
+
+
+@pytest.mark.parametrize("cv", [5, None])
+def test_the_first_chunk_may_be_a_single_row(cv: int | None) -> None:
+    X, Y = make_problem()
+    settings = {} if cv else PLAIN
+    model = SPLMLL("linear", **settings).partial_fit(X[:1], Y[:1])
+    assert_array_equal(model.predict(X[:1]), Y[:1])
+    model.partial_fit(X[1:2], Y[1:2])
+    assert np.isfinite(model.decision_function(X)).all()
+    model.partial_fit(X[2:], Y[2:])
+    assert model.score(X, Y) > 0.2
+
+
+def test_chunks_as_frames_and_sparse_matrices() -> None:
+    X, Y = make_problem()
+    expected = in_chunks(SPLMLL("linear", random_state=0), X, Y)
+    assert_same_model(
+        in_chunks(SPLMLL("linear", random_state=0), sparse.csr_array(X), sparse.csr_array(Y)),
+        expected,
+        X,
+    )
+    frame = pd.DataFrame(X).add_prefix("f")
+    labels = pd.DataFrame(Y, columns=NAMES)
+    model = in_chunks(SPLMLL("linear", random_state=0), frame, labels)
+    assert list(model.landmarks_) == [NAMES[j] for j in expected.landmarks_]
+    assert_allclose(model.decision_function(frame), expected.decision_function(X), atol=1e-8)
+    with pytest.raises(ValueError, match="feature names"):
+        model.partial_fit(frame[frame.columns[::-1]], labels)
+
+
+def test_mixed_storage() -> None:
+    X, Y = make_problem()
+    model = SPLMLL("linear", random_state=0)
+    model.partial_fit(X[:100], sparse.csr_array(Y[:100]))
+    model.partial_fit(sparse.csr_array(X[100:]), sparse.csr_array(Y[100:]))
+    expected = SPLMLL("linear", random_state=0).partial_fit(X, Y)
+    assert_allclose(model.decision_function(X), expected.decision_function(X), atol=1e-8)
+
+
+def test_unknown_labels_in_chunks() -> None:
+    X, Y = make_problem()
+    labels = Y.astype(float)
+    labels[np.random.default_rng(0).random(Y.shape) < 0.2] = np.nan
+    whole = SPLMLL("linear", **PLAIN).fit(X, labels)
+    assert_same_model(in_chunks(SPLMLL("linear", **PLAIN), X, labels), whole, X)
+
+
+def test_a_vector_in_chunks() -> None:
+    X, Y = make_problem()
+    y = np.where(Y[:, 0] == 1, "yes", "no")
+    order = np.argsort(y, kind="stable")  # the first chunk has only one value
+    model = SPLMLL("linear", **PLAIN)
+    for part in np.array_split(order, 4):
+        model.partial_fit(X[part], y[part], classes=["no", "yes"])
+    assert list(model.classes_) == ["no", "yes"]
+    expected = SPLMLL("linear", **PLAIN).fit(X, y)
+    assert_allclose(model.decision_function(X), expected.decision_function(X), atol=1e-8)
+
+
+def test_chunks_must_agree() -> None:
+    X, Y = make_problem()
+    model = SPLMLL("linear").partial_fit(X, Y)
+    with pytest.raises(ValueError, match=r"chunk has 5 labels, the first had 8: every chunk must"):
+        model.partial_fit(X, Y[:, :5])
+    with pytest.raises(ValueError, match="X has 7 features"):
+        model.partial_fit(X[:, :7], Y)
+    with pytest.raises(ValueError, match="inconsistent"):
+        model.partial_fit(X[:10], Y)
+
+
+def test_fit_begins_anew() -> None:
+    X, Y = make_problem()
+    model = SPLMLL("linear", random_state=0).partial_fit(X[:, :5], Y[:, :3])
+    model.fit(X, Y)
+    assert_same_model(model, SPLMLL("linear", random_state=0).fit(X, Y), X)
+    model.partial_fit(X[:80], Y[:80])
+    assert_same_model(model, SPLMLL("linear", random_state=0).partial_fit(X[:80], Y[:80]), X)
+
+
+def test_a_stopped_stream_goes_on_after_pickling() -> None:
+    X, Y = make_problem()
+    model = SPLMLL("linear", random_state=0).partial_fit(X[:90], Y[:90])
+    again = pickle.loads(pickle.dumps(model))
+    for part in (model, again):
+        part.partial_fit(X[90:], Y[90:])
+    assert_same_model(model, again, X)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        SPLMLL("mlp", **QUICK_NETWORK),
+        SPLMLL("kernel"),
+        SPLMLL("blend"),
+        SPLMLL.as_published(linear=True),
+    ],
+    ids=["network", "kernel", "blend", "algorithm1"],
+)
+def test_only_the_linear_embedding_streams(model: SPLMLL) -> None:
+    assert hasattr(SPLMLL("linear"), "partial_fit")
+    assert not hasattr(model, "partial_fit")
+    with pytest.raises(AttributeError) as caught:
+        model.partial_fit  # noqa: B018
+    words = str(caught.value) + str(caught.value.__cause__)
+    assert 'needs embedding="linear" and solver="exact"' in words
+
+
+def test_the_two_step_manner_streams_as_well() -> None:
+    X, Y = make_problem()
+    settings = {**PLAIN, "joint": False, "n_landmarks": 3}
+    whole = SPLMLL("linear", **settings).fit(X, Y)
+    streamed = in_chunks(SPLMLL("linear", **settings), X, Y)
+    assert_allclose(streamed.selection_, whole.selection_, atol=1e-8)
+    assert_allclose(streamed.decision_function(X), whole.decision_function(X), atol=1e-8)
+
+
+# The sample on which thresholds are tuned ------------------------------------------------------
+
+
+def test_thresholds_are_tuned_on_the_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, Y = make_problem(400)
+    monkeypatch.setattr(stream, "SAMPLE_ROWS", 120)
+    model = in_chunks(SPLMLL("linear", random_state=0), X, Y, 50)
+    X_sample, Y_sample, fold = model._stream.sample()
+    assert X_sample.shape == (120, 10)
+    assert Y_sample.shape == (120, 8)
+    assert set(fold) == set(range(5))
+    # Every sampled row is a row of the stream with its own labels.
+    rows = [int(np.flatnonzero((X == x).all(axis=1))[0]) for x in X_sample]
+    assert len(set(rows)) == 120
+    assert_array_equal(Y[rows], Y_sample)
+    assert max(rows) > 300
+    assert isinstance(model.threshold_, GlobalThreshold)
+    assert model.threshold_.value != 0.5
+    # Statistics come from all rows, so the model does not change with the sample.
+    monkeypatch.undo()
+    full = in_chunks(SPLMLL("linear", random_state=0), X, Y, 50)
+    assert abs(full.threshold_.value - model.threshold_.value) < 0.1
+
+
+def test_the_sample_is_uniform(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream, "SAMPLE_ROWS", 50)
+    counts = np.zeros(200)
+    X, Y = np.arange(200.0)[:, None], np.ones((200, 1))
+    for seed in range(60):
+        kept = stream.Stream(1, 1, None, seed)
+        for start in range(0, 200, 30):
+            kept.add(X[start : start + 30], Y[start : start + 30])
+        counts[kept.sample()[0][:, 0].astype(int)] += 1
+    assert counts.sum() == 60 * 50
+    # 15 expected for every row; quarters of the stream are sums of 50 rows.
+    quarters = counts.reshape(4, 50).sum(axis=1)
+    assert np.abs(quarters - 750).max() < 100

@@ -1,0 +1,133 @@
+"""NaN in Y means "not known": such cells are left out, not taken for 0."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from landmark_problems import NAMES, QUICK_NETWORK, make_problem
+from numpy.testing import assert_allclose
+from scipy import sparse
+from sklearn.linear_model import Ridge
+
+from splmll import SPLMLL, evaluate, load_dataset
+
+KINDS = {
+    "linear": SPLMLL("linear", threshold=0.5, random_state=0),
+    "hard": SPLMLL("linear", selection="hard", threshold=0.5, random_state=0),
+    "kernel": SPLMLL("kernel", threshold=0.5, random_state=0),
+    # Without folds: those are drawn by the known labels, and other folds are other networks.
+    "network": SPLMLL("mlp", **{**QUICK_NETWORK, "cv": None, "recovery": "labels"}, threshold=0.5),
+    "regressor": SPLMLL(Ridge(), cv=3, threshold=0.5, random_state=0),
+    "list": SPLMLL([Ridge(), "kernel"], cv=3, threshold=0.5, random_state=0),
+    "algorithm1": SPLMLL.as_published(linear=True, max_epochs=20, random_state=0),
+}
+
+every_kind = pytest.mark.parametrize("model", KINDS.values(), ids=KINDS)
+
+
+def hide(Y: np.ndarray, share: float, seed: int = 0) -> np.ndarray:
+    labels = Y.astype(float)
+    # The same random numbers for every share: what is hidden at 1% is hidden at 10%, too.
+    labels[np.random.default_rng(seed).random(Y.shape) < share] = np.nan
+    return labels
+
+
+@every_kind
+def test_the_fit_nears_the_full_fit_as_the_unknown_share_falls(model: SPLMLL) -> None:
+    X, Y = make_problem(300)
+    full = model.fit(X, Y).decision_function(X)
+    distance = []
+    for share in (0.4, 0.1, 0.01):
+        scores = model.fit(X, hide(Y, share)).decision_function(X)
+        distance.append(np.sqrt(np.mean((scores - full) ** 2)))
+    assert distance[2] < distance[1] < distance[0]
+    assert distance[2] < 0.3 * distance[0]
+
+
+@every_kind
+def test_unknown_is_not_zero(model: SPLMLL) -> None:
+    X, Y = make_problem(300)
+    partly = hide(Y, 0.4)
+    unknown = model.fit(X, partly).decision_function(X)
+    as_zero = model.fit(X, np.nan_to_num(partly)).decision_function(X)
+    full = model.fit(X, Y).decision_function(X)
+    # Taken for 0, every label would look a good deal rarer than it is.
+    assert as_zero.mean() < full.mean() - 0.05
+    assert abs(unknown.mean() - full.mean()) < 0.5 * abs(as_zero.mean() - full.mean())
+
+
+@every_kind
+def test_sparse_labels_with_unknown_cells_equal_dense_ones(model: SPLMLL) -> None:
+    X, Y = make_problem(120)
+    partly = hide(Y, 0.2)
+    dense = model.fit(X, partly)
+    expected, chosen = dense.decision_function(X), dense.selection_
+    stored = sparse.csr_array(partly)
+    assert np.isnan(stored.data).any()
+    model.fit(X, stored)
+    assert_allclose(model.selection_, chosen, atol=1e-9)
+    assert_allclose(model.decision_function(X), expected, atol=1e-9)
+
+
+def test_a_frame_may_have_empty_cells() -> None:
+    X, Y = make_problem(120)
+    partly = hide(Y, 0.2)
+    frame = pd.DataFrame(partly, columns=NAMES).astype("Int8")
+    assert frame.isna().to_numpy().any()
+    model = SPLMLL("linear", random_state=0).fit(X, frame)
+    expected = SPLMLL("linear", random_state=0).fit(X, partly)
+    assert_allclose(model.decision_function(X), expected.decision_function(X), atol=1e-9)
+
+
+def test_the_linear_map_uses_exactly_the_known_rows() -> None:
+    # One label, some rows unknown, features that are uncorrelated and centred on any rows: the
+    # map of all rows' features and known rows' labels has its known rows' label mean.
+    X, Y = make_problem(200)
+    y = hide(Y[:, :1], 0.3)
+    known = ~np.isnan(y[:, 0])
+    settings: dict[str, Any] = {
+        "cv": None, "recovery": "labels", "threshold": 0.5, "selection": "all",
+    }  # fmt: skip
+    model = SPLMLL("linear", **settings).fit(X, y)
+    mean = model.transform(X).mean()
+    assert mean == pytest.approx(y[known].mean(), abs=1e-10)
+    assert mean != pytest.approx(np.nan_to_num(y).mean(), abs=0.05)
+
+
+def test_labels_known_nowhere_or_always_the_same() -> None:
+    X, Y = make_problem(100)
+    partly = Y.astype(float)
+    partly[:, 4] = np.nan
+    partly[:50, 5], partly[50:, 5] = np.nan, 1.0
+    for model in KINDS.values():
+        model.fit(X, partly)
+        assert np.isfinite(model.decision_function(X)).all()
+        assert not {4, 5} & set(model.landmarks_)
+        assert model.predict(X)[:, 5].all()
+        assert not model.predict(X)[:, 4].any()
+
+
+def test_rows_whose_labels_are_all_unknown_count_for_nothing_but_their_features() -> None:
+    X, Y = make_problem(200)
+    labels = np.vstack([Y.astype(float), np.full((20, 8), np.nan)])
+    features = np.vstack([X, X[:20]])
+    for threshold in ("micro-f1", "per-label", "cardinality", "top-r", "linear"):
+        model = SPLMLL("linear", threshold=threshold, random_state=0).fit(features, labels)
+        full = SPLMLL("linear", threshold=threshold, random_state=0).fit(X, Y)
+        assert np.abs(model.decision_function(X) - full.decision_function(X)).mean() < 0.1
+
+
+def test_thirty_per_cent_missing_costs_little_on_yeast(data_home: Any) -> None:
+    X, Y, X_test, Y_test = load_dataset("yeast", data_home=data_home).split()
+    measured = []
+    for share in (0.0, 0.3):
+        model = SPLMLL("linear", random_state=0).fit(X, hide(np.asarray(Y), share))
+        scores = model.decision_function(X_test)
+        measured.append(evaluate(Y_test, scores, model.predict(X_test)))
+    full, partly = measured
+    assert partly["average_precision"] > full["average_precision"] - 0.02
+    assert partly["micro_f1"] > full["micro_f1"] - 0.02
+    assert partly["ranking_loss"] < full["ranking_loss"] + 0.02
