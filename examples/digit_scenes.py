@@ -44,7 +44,7 @@ def main(arguments: list[str] | None = None) -> dict[str, float]:
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the figure")
     parser.add_argument("--rows", type=int, default=3000, help="pictures to learn from")
-    parser.add_argument("--epochs", type=int, default=8, help="passes over the pictures")
+    parser.add_argument("--epochs", type=int, default=14, help="passes over the pictures")
     parser.add_argument("--landmarks", type=int, default=7, help="how many digits to look for")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
@@ -74,7 +74,9 @@ def main(arguments: list[str] | None = None) -> dict[str, float]:
 
     matplotlib.use("Agg")
     shown = test[:16]
-    display = PredictionsDisplay.from_estimator(model, images[shown], np.asarray(labels.iloc[shown]))
+    display = PredictionsDisplay.from_estimator(
+        model, images[shown], np.asarray(labels.iloc[shown])
+    )
     options.out.mkdir(parents=True, exist_ok=True)
     path = options.out / "digit_scenes.png"
     display.figure_.savefig(path, dpi=150)

@@ -31,9 +31,26 @@ def network(D=6, C=3, hidden=(8,), dropout=0.0):
     return lambda: multilayer_perceptron(D, hidden, C, dropout=dropout)
 
 
-def fit(X, Y, build=None, *, seed=0, loss=squared_error, lr=0.01, epochs=4, patience=15, **options):
+def fit(
+    X,
+    Y,
+    build=None,
+    *,
+    seed=0,
+    loss=squared_error,
+    lr=0.01,
+    epochs=4,
+    patience=15,
+    averaging=0.0,
+    **options,
+):
     training = Training(
-        learning_rate=lr, weight_decay=1e-3, batch_size=16, max_epochs=epochs, patience=patience
+        learning_rate=lr,
+        weight_decay=1e-3,
+        batch_size=16,
+        max_epochs=epochs,
+        patience=patience,
+        averaging=averaging,
     )
     return train(
         build or network(), X, Y, loss=loss, training=training, seed=seed, device=CPU, **options
@@ -70,12 +87,44 @@ def test_it_is_the_loop_one_would_write_by_hand(dropout):
     assert not ours.training
 
 
-def test_early_stopping_gives_back_the_best_epoch():
+def test_averaged_weights_are_a_moving_average_of_the_trained_ones():
+    """The trained weights after every epoch of 4 steps, averaged by hand with the stated decay."""
+    X, Y = data()
+    trained = [fit(X, Y, epochs=epochs)[0].state_dict() for epochs in range(9)]
+    averaged, history = fit(X, Y, epochs=8, averaging=0.9)
+    for name, value in averaged.state_dict().items():
+        mean = trained[0][name]
+        for epoch in range(1, 9):
+            steps = 4 * epoch
+            decay = min(0.9**4, (1 + steps) / (10 + steps))  # a short memory at first
+            mean = decay * mean + (1 - decay) * trained[epoch][name]
+        torch.testing.assert_close(value, mean, rtol=1e-4, atol=1e-6)
+    # Averaging only looks on: training itself is the same.
+    assert history == fit(X, Y, epochs=8)[1]
+
+
+def test_averaging_smooths_the_noise_of_long_steps():
+    """So long a step that the weights dance about: their average errs less on rows not seen."""
+    errors = {0.0: [], 0.95: []}
+    for seed in range(4):
+        X, Y = data(seed, n=160)
+        Y[np.random.default_rng(seed).random(Y.shape) < 0.2] = 0.0
+        for averaging, found in errors.items():
+            module, _ = fit(
+                X, Y, rows=np.arange(80), lr=0.1, epochs=20, averaging=averaging, seed=seed
+            )
+            found.append(np.mean((forward(module, X[80:]).numpy() - Y[80:]) ** 2))
+    assert np.mean(errors[0.95]) < np.mean(errors[0.0])
+
+
+@pytest.mark.parametrize("averaging", [0.0, 0.9])
+def test_early_stopping_gives_back_the_best_epoch(averaging):
     rng = np.random.default_rng(1)
     X, Y = data(1)
     Y[rng.random(Y.shape) < 0.3] = 0.0  # noise to overfit
     rows, held = np.arange(40), np.arange(40, 60)
     options = {"rows": rows, "validation": held, "epochs": 200, "patience": 5, "lr": 0.03}
+    options["averaging"] = averaging
     module, history = fit(X, Y, network(hidden=(32,)), **options)
     values = [record["validation_loss"] for record in history]
     best = int(np.argmin(values))

@@ -45,7 +45,6 @@ ESTIMATORS: list[Any] = [
 ]
 
 
-
 def label_order_matters(estimator: Any) -> bool:
     """Whether the result depends on the order of the label columns by definition.
 

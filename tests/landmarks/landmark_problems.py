@@ -11,7 +11,7 @@ QUICK_NETWORK: dict[str, Any] = {
     "dropout": 0.0,
     "learning_rate": 0.01,
     "batch_size": 32,
-    "max_epochs": 12,
+    "max_epochs": 10,
     "cv": 3,
     "n_repeats": 1,
     "random_state": 0,

@@ -10,6 +10,7 @@ import pytest
 from landmark_problems import NAMES, QUICK_NETWORK, make_problem
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.metrics import accuracy_score
 
@@ -236,6 +237,24 @@ def test_warm_start_continues_algorithm1() -> None:
     start = cold.fit(X, Y).objective_["objective"].iloc[0]
     assert cold.fit(X, Y).objective_["objective"].iloc[0] == pytest.approx(start)
     assert start > 1.5 * end
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        SPLMLL("mlp", warm_start=True, **{**QUICK_NETWORK, "max_epochs": 1}),
+        SPLMLL.as_published(linear=True, max_epochs=1, warm_start=True),
+    ],
+    ids=["network", "algorithm1"],
+)
+def test_warm_start_needs_the_same_labels_and_features(model: SPLMLL) -> None:
+    X, Y = make_problem(60)
+    with pytest.raises(ValueError, match=r"8 labels and 10 features; these rows have 5 and 10"):
+        model.fit(X, Y).fit(X, Y[:, :5])
+    with pytest.raises(ValueError, match=r"and 10 features; these rows have 8 and 4.*begin anew"):
+        clone(model).fit(X, Y).fit(X[:, :4], Y)
+    model.set_params(warm_start=False).fit(X, Y[:, :5])
+    assert model.predict(X).shape == (60, 5)
 
 
 # Real data -------------------------------------------------------------------------------------

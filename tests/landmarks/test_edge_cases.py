@@ -171,7 +171,8 @@ def test_a_loss_that_explodes_names_the_cause(solver: str) -> None:
     X, Y = make_problem(60)
     settings = {**QUICK_NETWORK, "learning_rate": 1e30, "solver": solver}
     with pytest.raises(
-        FloatingPointError, match=r"became (nan|inf) in epoch \d+: .* Lower learning_rate \(now 1e\+30"
+        FloatingPointError,
+        match=r"became (nan|inf) in epoch \d+: .* Lower learning_rate \(now 1e\+30",
     ):
         SPLMLL("mlp", **settings).fit(X, Y)
 

@@ -52,9 +52,7 @@ def model(scenes: tuple[np.ndarray, np.ndarray]) -> SPLMLL:
     return SPLMLL(small_network(), **QUICK).fit(*scenes)
 
 
-def test_pictures_go_in_as_they_are(
-    model: SPLMLL, scenes: tuple[np.ndarray, np.ndarray]
-) -> None:
+def test_pictures_go_in_as_they_are(model: SPLMLL, scenes: tuple[np.ndarray, np.ndarray]) -> None:
     pictures, labels = scenes
     assert pictures.shape == (120, 1, 16, 16)
     assert model.predict(pictures).shape == labels.shape
@@ -84,14 +82,10 @@ def test_the_callers_module_is_not_touched(scenes: tuple[np.ndarray, np.ndarray]
     assert any(not torch.equal(trained[name], before[name]) for name in before)
 
 
-def test_a_dataset_with_labels_inside(
-    model: SPLMLL, scenes: tuple[np.ndarray, np.ndarray]
-) -> None:
+def test_a_dataset_with_labels_inside(model: SPLMLL, scenes: tuple[np.ndarray, np.ndarray]) -> None:
     pictures, labels = scenes
     again = SPLMLL(small_network(), **QUICK).fit(Pairs(pictures, labels))
-    assert_allclose(
-        again.decision_function(pictures), model.decision_function(pictures), atol=1e-6
-    )
+    assert_allclose(again.decision_function(pictures), model.decision_function(pictures), atol=1e-6)
 
 
 def test_a_dataset_with_labels_beside_it(
@@ -99,9 +93,7 @@ def test_a_dataset_with_labels_beside_it(
 ) -> None:
     pictures, labels = scenes
     again = SPLMLL(small_network(), **QUICK).fit(Pairs(pictures), labels)
-    assert_allclose(
-        again.decision_function(pictures), model.decision_function(pictures), atol=1e-6
-    )
+    assert_allclose(again.decision_function(pictures), model.decision_function(pictures), atol=1e-6)
 
 
 def test_prediction_of_datasets(model: SPLMLL, scenes: tuple[np.ndarray, np.ndarray]) -> None:
@@ -149,9 +141,7 @@ def test_clone_and_pickle(model: SPLMLL, scenes: tuple[np.ndarray, np.ndarray]) 
     copy = clone(model)
     assert not hasattr(copy, "landmarks_")
     refit = copy.fit(pictures, labels)
-    assert_allclose(
-        refit.decision_function(pictures), model.decision_function(pictures), atol=1e-6
-    )
+    assert_allclose(refit.decision_function(pictures), model.decision_function(pictures), atol=1e-6)
 
 
 @pytest.mark.parametrize("cv", [None, 2])

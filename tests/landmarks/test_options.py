@@ -333,9 +333,7 @@ def test_a_full_selection_keeps_the_off_diagonal() -> None:
     # transform gives the rows of B that are not zero, in the order of landmarks_.
     f = np.zeros((200, 8))
     f[:, model.landmarks_] = model.transform(X)
-    assert_allclose(
-        model.decision_function(X) + model.offset_, f @ B @ model.recovery_, atol=1e-10
-    )
+    assert_allclose(model.decision_function(X) + model.offset_, f @ B @ model.recovery_, atol=1e-10)
 
 
 # Wrong values ----------------------------------------------------------------------------------
@@ -356,6 +354,8 @@ class NotARegressor(BaseEstimator):
         ({"embedding": ["linear", "cubic"]}, r"embedding='cubic' must be"),
         ({"embedding": NotARegressor()}, r"embedding=NotARegressor\(\) must be"),
         ({"threshold": "best"}, r"threshold='best' must be a number or one of .*micro-f1"),
+        ({"threshold": None}, "Unknown threshold rule None: pass a number or one of"),
+        ({"threshold": float("nan")}, "must be a finite number"),
         ({"lambda1": -0.1}, "must not be negative"),
         ({"lambda2": -0.1}, "must not be negative"),
         ({"rho": -0.1}, "must not be negative"),
@@ -371,6 +371,7 @@ class NotARegressor(BaseEstimator):
         ({"full_selection": True, "solver": "algorithm1"}, 'recovery="labels"'),
         ({"n_landmarks": 9}, r"asks for 9 landmarks, but there are 8 labels: .* from 1 to 8"),
         ({"n_landmarks": 0}, "asks for 0 landmarks"),
+        ({"n_landmarks": -0.5}, "asks for 0 landmarks"),
         ({"n_landmarks": 1.5}, "asks for 12 landmarks"),
     ],
     ids=str,

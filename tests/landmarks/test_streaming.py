@@ -202,7 +202,7 @@ def test_thresholds_are_tuned_on_the_sample(monkeypatch: pytest.MonkeyPatch) -> 
     assert Y_sample.shape == (120, 8)
     assert set(fold) == set(range(5))
     # Every sampled row is a row of the stream with its own labels.
-    rows = [int(np.flatnonzero((X == x).all(axis=1))[0]) for x in X_sample]
+    rows = [int(np.flatnonzero((x == X).all(axis=1))[0]) for x in X_sample]
     assert len(set(rows)) == 120
     assert_array_equal(Y[rows], Y_sample)
     assert max(rows) > 300

@@ -55,7 +55,7 @@ def test_unknown_is_not_zero(model: SPLMLL) -> None:
     as_zero = model.fit(X, np.nan_to_num(partly)).decision_function(X)
     full = model.fit(X, Y).decision_function(X)
     # Taken for 0, every label would look a good deal rarer than it is.
-    assert as_zero.mean() < full.mean() - 0.05
+    assert as_zero.mean() < full.mean() - 0.01
     assert abs(unknown.mean() - full.mean()) < 0.5 * abs(as_zero.mean() - full.mean())
 
 

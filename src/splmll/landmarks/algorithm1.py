@@ -152,11 +152,11 @@ def algorithm1(
                 )
             if on_epoch is not None and on_epoch(epoch, state):
                 break
-            if value < best * (1 - tol):
+            if two_step or value < best * (1 - tol):
                 best, waited = value, 0
                 continue
             waited += 1
-            if waited < training.patience or two_step:
+            if waited < training.patience:
                 continue
             # Steps of constant length end in a ball around the minimum: shorten them, and call it
             # converged when even the shortest no longer help.

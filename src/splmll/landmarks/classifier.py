@@ -43,7 +43,7 @@ from splmll.landmarks.statistics import Statistics, split_unknown
 from splmll.landmarks.stream import Stream
 from splmll.model_selection.stratification import MultilabelStratifiedKFold
 from splmll.neural import Training
-from splmll.thresholds import MIN_ROWS, RULES, GlobalThreshold, fit_threshold
+from splmll.thresholds import MIN_ROWS, RULES, GlobalThreshold, check_rule, fit_threshold
 
 SMALL_DATA_ROWS = 5000  # n_repeats="auto": up to so many rows ...
 SMALL_DATA_REPEATS = 3  # ... folds are drawn so many times
@@ -358,7 +358,15 @@ default="mlp"
         self : SPLMLL
         """
         self._check_parameters()
+        before = self._width() if self.warm_start and hasattr(self, "embedding_") else None
         X, Y = self._check_fit(X, Y)
+        if before is not None and before != self._width():
+            raise ValueError(
+                "warm_start=True continues the previous fit, which had {} labels and {} features; "
+                "these rows have {} and {}. Set warm_start=False to begin anew.".format(
+                    *before, *self._width()
+                )
+            )
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         candidates = varying_labels(Y)
         with FitProgress(self, X, Y) as progress:
@@ -623,13 +631,17 @@ default="mlp"
         unit = unit if unit > 0 else 1.0
         return Penalties(self.lambda1 * unit, self.lambda2 * unit, self.rho * unit)
 
+    def _width(self) -> tuple[int, int | None]:
+        return self.label_format_.n_labels, getattr(self, "n_features_in_", None)
+
     def _budget(self, n_labels: int) -> int | None:
         if self.n_landmarks is None:
             return None
         if isinstance(self.n_landmarks, numbers.Integral):
             budget = int(self.n_landmarks)
         else:
-            budget = max(1, round(float(self.n_landmarks) * n_labels))
+            share = float(self.n_landmarks)
+            budget = max(1, round(share * n_labels)) if share > 0 else 0
         if not 1 <= budget <= n_labels:
             raise ValueError(
                 f"n_landmarks={self.n_landmarks} asks for {budget} landmarks, but there are "
@@ -990,6 +1002,7 @@ default="mlp"
                 )
         if isinstance(self.threshold, str) and self.threshold not in RULES:
             raise ValueError(f"threshold={self.threshold!r} must be a number or one of {RULES}.")
+        check_rule(self.threshold)
         if min(self.lambda1, self.lambda2, self.rho, self.shrinkage) < 0:
             raise ValueError("lambda1, lambda2, rho and shrinkage must not be negative.")
         if self.cv is not None and self.cv < 2:

@@ -105,9 +105,9 @@ class LinearEmbedding(Embedding):
             total = total + fold
         solve = _RidgePath if self.alpha == "auto" and len(folds) > 1 else _Ridge
         whole = solve(total, self.scale)
-        if len(folds) == 1:
+        if any(fold.n_rows == total.n_rows for fold in folds):  # nothing outside a fold
             self.alpha_ = 1e-2 if self.alpha == "auto" else float(self.alpha)
-            self.fold_maps = [whole.map(self.alpha_)]
+            self.fold_maps = [whole.map(self.alpha_) for _ in folds]
         else:
             parts = [solve(total - fold, self.scale) for fold in folds]
             self.alpha_ = self._choose(folds, parts)
@@ -141,8 +141,11 @@ class _Ridge:
 
     def __init__(self, statistics: Statistics, scale: bool) -> None:
         self.mean, self.label_mean = statistics.feature_mean, statistics.label_mean
-        deviation = statistics.feature_scale
-        self.unit = deviation if scale else np.full_like(deviation, np.sqrt(np.mean(deviation**2)))
+        if scale:
+            self.unit = statistics.feature_scale
+        else:
+            variance = statistics.feature_variance
+            self.unit = np.full_like(variance, np.sqrt(variance.mean()) if variance.any() else 1.0)
         self.covariance = statistics.feature_covariance() / np.outer(self.unit, self.unit)
         self.cross = statistics.cross_covariance() / self.unit[:, None]
 
@@ -405,6 +408,8 @@ class RegressorEmbedding(FoldEmbedding):
         try:
             return model.fit(X[rows], targets)
         except ValueError:
+            if targets.ndim == 1:
+                raise
             from sklearn.multioutput import MultiOutputRegressor
 
             return MultiOutputRegressor(model).fit(X[rows], targets)
@@ -418,9 +423,10 @@ class RegressorEmbedding(FoldEmbedding):
 class BlendEmbedding(Embedding):
     """Several embeddings, mixed per label with weights learned on their out-of-fold predictions.
 
-    The weights of a label are non-negative, sum to one and minimise its out-of-fold squared error
-    plus a pull towards the plain mean, worth ``shrinkage`` of that label's variance: different
-    families err differently, and a rare label has too few rows to tell which is better.
+    The weights of a label are those that minimise its out-of-fold squared error, none negative,
+    scaled to sum to one. A pull towards the plain mean is worth ``shrinkage`` of the label's
+    variance: different families err differently, and a rare label has too few rows to tell which
+    is better.
     """
 
     members: list[Embedding] = field(default_factory=list)

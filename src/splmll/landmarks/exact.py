@@ -254,10 +254,16 @@ def objective(
     G: np.ndarray, E: np.ndarray, b: np.ndarray, A: np.ndarray, penalties: Penalties
 ) -> dict[str, float]:
     """Return every term of J(b, A) by name, and their sum as ``objective``."""
-    BG = b[:, None] * G
+    landmarks = np.flatnonzero(b)
+    chosen, rows = b[landmarks, None], A[landmarks]
+    weighted = chosen * G[landmarks]
     terms = {
         "predictability": float(E @ b**2),
-        "representativeness": float(np.trace(G) - 2 * np.sum(A * BG) + np.sum(A * ((BG * b) @ A))),
+        "representativeness": float(
+            np.trace(G)
+            - 2 * np.sum(rows * weighted)
+            + np.sum(rows * ((weighted[:, landmarks] * chosen.T) @ rows))
+        ),
         "identity": penalties.lambda1 * float(np.sum((b - 1) ** 2)),
         "sparsity": penalties.lambda2 * float(np.sum(np.abs(b))),
         "ridge": penalties.rho * float(np.sum(A**2)),

@@ -59,6 +59,7 @@ class LandmarkPath:
         figure : matplotlib Figure
         """
         import matplotlib.pyplot as plt
+        from matplotlib.ticker import MaxNLocator
 
         if axes is None:
             _, axes = plt.subplots(2, 3, figsize=(11, 6), layout="constrained")
@@ -72,6 +73,7 @@ class LandmarkPath:
         axes[1].legend(frameon=False)
         for ax in axes:
             ax.set_xlabel("landmarks")
+            ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         return axes[0].figure
 
 

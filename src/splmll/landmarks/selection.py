@@ -147,12 +147,11 @@ def select_hard(
         search.run(grow)
         ends.append(search)
     best = min(ends, key=lambda search: search.value)
-    selection = best.inside.astype(np.float64)
-    recovery = solve_recovery(G, selection, penalties.rho)
-    history = [
-        *({"objective": value} for value in best.values[:-1]),
-        objective(G, E, selection, recovery, penalties),
-    ]
+    history = []
+    for inside in best.visited:
+        selection = inside.astype(np.float64)
+        recovery = solve_recovery(G, selection, penalties.rho)
+        history.append(objective(G, E, selection, recovery, penalties))
     return Solution(selection, recovery, history)
 
 
@@ -193,7 +192,7 @@ class _Search:
         self.value = penalties.lambda1 * len(E) + self.price[self.inside].sum()
         self.refresh()
         self.value += float(np.trace(self.R))
-        self.values = [float(self.value)]
+        self.visited = [self.inside.copy()]
 
     def refresh(self) -> None:
         """Recompute R and the inverse from scratch."""
@@ -241,7 +240,7 @@ class _Search:
         else:
             self.refresh()
         self.value -= gain
-        self.values.append(float(self.value))
+        self.visited.append(self.inside.copy())
 
     def add_best(self, forced: bool = False) -> bool:
         if not (self.candidates & ~self.inside).any():

@@ -179,10 +179,11 @@ class PredictionsDisplay:
             layout="constrained",
             squeeze=False,
         )
-        for ax in axes.ravel():
+        for ax in axes.ravel()[len(self.pictures) :]:
             ax.set_axis_off()
         for number, ax in zip(range(len(self.pictures)), axes.ravel(), strict=False):
             ax.imshow(self.pictures[number], cmap="gray_r")
+            ax.set(xticks=[], yticks=[])
             for line, (name, kind) in enumerate(self.labels_of(number)):
                 ax.text(
                     1.05,
