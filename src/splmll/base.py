@@ -34,7 +34,8 @@ class MultilabelClassifier(ClassifierMixin, BaseEstimator):
     What every caller gets: ``decision_function`` and ``predict_proba`` of shape (n, n_labels),
     ``predict`` in the form in which the labels were given. A vector ``y`` is a problem with one
     label: ``predict`` returns its two values, ``predict_proba`` has two columns and
-    ``decision_function`` one dimension.
+    ``decision_function`` one dimension. There scikit-learn expects the likelier value to be the
+    predicted one, so a tuned threshold moves the probabilities with it.
 
     ``decision_function`` is the score measured from one zero point ``offset_``, so that with a
     single threshold it is positive exactly where a label is predicted, as scikit-learn demands.
@@ -102,7 +103,9 @@ class MultilabelClassifier(ClassifierMixin, BaseEstimator):
         if self.label_format_.kind == "vector":
             if len(self.label_format_.classes) == 1:
                 return np.ones((len(probabilities), 1))
-            return np.column_stack([1 - probabilities[:, 0], probabilities[:, 0]])
+            cut = float(self._probabilities(self.thresholds_[None, :1])[0, 0])
+            positive = through_one_half(probabilities[:, 0], cut)
+            return np.column_stack([1 - positive, positive])
         return probabilities
 
     def predict(self, X: Any) -> Any:
@@ -153,6 +156,10 @@ class MultilabelClassifier(ClassifierMixin, BaseEstimator):
         if not sparse.issparse(X):
             return X
         X = sparse.csr_array(X)
+        if X.indices.dtype == np.int64 and max(*X.shape, X.nnz) < np.iinfo(np.int32).max:
+            # Trees and others refuse wide indices; these fit into narrow ones.
+            narrow = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+            X = sparse.csr_array((X.data, *narrow), shape=X.shape)
         if not X.has_canonical_format:
             # Norms and scalers would take the parts of a cell stored twice for two cells. The copy
             # is tidied: the caller's matrix stays as it is.
@@ -193,3 +200,20 @@ class MultilabelClassifier(ClassifierMixin, BaseEstimator):
         tags.target_tags.required = True
         tags.input_tags.sparse = self._sparse_features
         return tags
+
+
+def through_one_half(probabilities: np.ndarray, cut: float) -> np.ndarray:
+    """Bend probabilities so that the cut becomes 1/2; 0, 1 and the order stay as they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll.base import through_one_half
+    >>> through_one_half(np.array([0.0, 0.1, 0.2, 0.6, 1.0]), cut=0.2)
+    array([0.  , 0.25, 0.5 , 0.75, 1.  ])
+    """
+    if not 0 < cut < 1:
+        return probabilities
+    below = 0.5 * probabilities / cut
+    above = 1 - 0.5 * (1 - probabilities) / (1 - cut)
+    return np.where(probabilities < cut, below, above)

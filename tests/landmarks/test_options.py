@@ -404,3 +404,23 @@ def test_an_error_of_the_regressor_is_passed_on() -> None:
     X, Y = make_problem(30)
     with pytest.raises(ValueError, match="only take Tuesdays"):
         SPLMLL(Fussy()).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"batch_size": 0}, "batch_size"),
+        ({"max_epochs": 0}, "max_epochs"),
+        ({"patience": 1.5}, "patience"),
+        ({"alpha": -1.0}, "alpha"),
+        ({"gamma": "wide"}, "gamma"),
+        ({"dropout": 1.0}, "dropout"),
+        ({"learning_rate": 0.0}, "learning_rate"),
+        ({"hidden_layer_sizes": 64}, "hidden_layer_sizes"),
+        ({"n_repeats": 0}, "n_repeats"),
+    ],
+)
+def test_training_options_that_make_no_sense_are_named(settings, named):
+    X, Y = np.eye(4), np.eye(4)[:, :2]
+    with pytest.raises(ValueError, match=named):
+        SPLMLL(**settings).fit(X, Y)

@@ -302,7 +302,8 @@ default="mlp"
         Algorithm 1 on the published objective: no ridge on A, labels not centred, lambda1 = lambda2
         = 0.1, layers of 512 and 64 units with leaky ReLU, batches of 64 rows, B = I at the start
         and diagonal in every step. The paper does not state the step size, the threshold or the
-        scaling of features: this takes 1e-3, 0.5 and standardised features.
+        scaling of features: this takes 1e-3 (1e-2 for the linear map), 0.5 and standardised
+        features.
 
         Parameters
         ----------
@@ -335,6 +336,7 @@ default="mlp"
             "dropout": 0.0,
             "weight_decay": 0.0,
             "patience": 5,
+            "learning_rate": 1e-2 if linear else 1e-3,
         }
         return cls(**{**settings, **changes})
 
@@ -1026,6 +1028,26 @@ default="mlp"
                     'solver="algorithm1" trains by gradients: embedding must be "mlp", "linear" '
                     'or a torch module. For other embeddings use solver="exact".'
                 )
+        for name in ("batch_size", "max_epochs", "patience", "n_components"):
+            value = getattr(self, name)
+            if not isinstance(value, numbers.Integral) or value < 1:
+                raise ValueError(f"{name}={value!r} must be a whole number of at least 1.")
+        for name in ("alpha", "gamma"):
+            value = getattr(self, name)
+            if value != "auto" and not (isinstance(value, (int, float)) and value > 0):
+                raise ValueError(f'{name}={value!r} must be "auto" or a positive number.')
+        if not self.learning_rate > 0 or self.weight_decay < 0 or not 0 <= self.dropout < 1:
+            raise ValueError(
+                "learning_rate must be positive, weight_decay not negative and dropout from 0 to "
+                "below 1."
+            )
+        sizes = self.hidden_layer_sizes
+        if not isinstance(sizes, (tuple, list)) or any(
+            not isinstance(size, numbers.Integral) or size < 1 for size in sizes
+        ):
+            raise ValueError(
+                f"hidden_layer_sizes={sizes!r} must be a tuple of whole numbers such as (512, 64)."
+            )
         if self.n_repeats != "auto" and not (
             isinstance(self.n_repeats, numbers.Integral) and self.n_repeats >= 1
         ):

@@ -19,7 +19,9 @@ from scipy import linalg, optimize, sparse
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.kernel_approximation import Nystroem
+from sklearn.multioutput import MultiOutputRegressor
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
 from torch import nn
 
 from splmll.landmarks.moments import Moments
@@ -241,6 +243,7 @@ class FoldEmbedding(Embedding):
 
     n_jobs: int | None = None
     models: list[Any] = field(default_factory=list)
+    previous: list[Any] = field(default_factory=list)  # where a warm start begins
     columns: np.ndarray | None = None
 
     def fit(self, X: Any, Y: Any, folds: np.ndarray | None, center: bool) -> FoldEmbedding:
@@ -257,6 +260,7 @@ class FoldEmbedding(Embedding):
             for k, rows in enumerate(held)
         )
         self.models = [model for model, _ in fitted]
+        self.previous = []
         self.out_of_fold = np.zeros(Y.shape)
         for rows, (_, predicted) in zip(held, fitted, strict=True):
             self.out_of_fold[rows] += predicted / len(repeats)
@@ -315,7 +319,6 @@ class NetworkEmbedding(FoldEmbedding):
     seed: int = 0
     device: str = "cpu"
     progress: Progress | None = None
-    previous: list[nn.Module] = field(default_factory=list)
 
     def _fit_one(
         self, X: Any, Y: Any, rows: np.ndarray, held: np.ndarray | None, k: int
@@ -404,15 +407,11 @@ class RegressorEmbedding(FoldEmbedding):
             # A regressor cannot skip cells: the label's mean says nothing either way.
             mean = targets.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
             targets = np.where(known > 0, targets, mean)
-        targets = targets[:, 0] if targets.shape[1] == 1 else targets
-        try:
-            return model.fit(X[rows], targets)
-        except ValueError:
-            if targets.ndim == 1:
-                raise
-            from sklearn.multioutput import MultiOutputRegressor
-
-            return MultiOutputRegressor(model).fit(X[rows], targets)
+        if targets.shape[1] == 1:
+            return model.fit(X[rows], targets[:, 0])
+        if not get_tags(model).target_tags.multi_output:
+            model = MultiOutputRegressor(model)
+        return model.fit(X[rows], targets)
 
     def _predict_one(self, model: Any, X: Any) -> np.ndarray:
         predicted = np.asarray(model.predict(X), dtype=np.float64)

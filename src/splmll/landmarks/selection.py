@@ -15,6 +15,7 @@ from splmll.landmarks.exact import Solution, minimise, objective, solve_recovery
 from splmll.landmarks.objective import Penalties
 
 _BISECTIONS = 12
+_ROUGH_ROUNDS = 50
 _ROUGH = 1e-3  # optimality asked for while searching; the result is solved to full accuracy
 
 
@@ -66,7 +67,9 @@ def select_soft(
 
     def solve(lambda2: float, start: np.ndarray | None) -> Solution:
         weights = replace(penalties, lambda2=lambda2)
-        return minimise(G, E, weights, support=support, start=start, tol=_ROUGH)
+        return minimise(
+            G, E, weights, support=support, start=start, tol=_ROUGH, max_iter=_ROUGH_ROUNDS
+        )
 
     low, high = 0.0, max(penalties.lambda2, float(np.mean(np.diag(G))))
     above = solve(low, None)

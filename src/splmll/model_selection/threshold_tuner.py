@@ -105,7 +105,8 @@ class ThresholdTuner(MetaMultilabelClassifier):
         """Return the probability of each label, by the inner estimator where it has them.
 
         Thresholds move the prediction, not the probability: a label can be predicted at a
-        probability of 0.3.
+        probability of 0.3. Only for a vector ``y`` the probabilities move with the threshold, as
+        scikit-learn expects of a binary classifier.
 
         Parameters
         ----------
@@ -118,7 +119,8 @@ class ThresholdTuner(MetaMultilabelClassifier):
             Values between 0 and 1. For a vector ``y`` one column for each of its values.
         """
         check_is_fitted(self)
-        if self.method_ == "predict_proba" or not hasattr(self.estimator_, "predict_proba"):
+        by_scores = self.method_ == "predict_proba" or self.label_format_.kind == "vector"
+        if by_scores or not hasattr(self.estimator_, "predict_proba"):
             return super().predict_proba(X)
         by_probability = copy(self)  # shallow: the same fitted model, asked by the other method
         by_probability.method_ = "predict_proba"
