@@ -22,6 +22,7 @@ from torch import Tensor, nn
 _RANDOM_STATE = threading.Lock()
 
 LEAKY_SLOPE = 0.01
+DENSE_BYTES = 2**28  # sparse features up to this size are laid out once instead of in every batch
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,8 @@ class Rows:
 
     def __init__(self, X: Any, device: torch.device) -> None:
         self.device = device
+        if sparse.issparse(X) and 4 * X.shape[0] * X.shape[1] <= DENSE_BYTES:
+            X = X.toarray()
         if isinstance(X, np.ndarray):
             # torch warns of arrays it may not write to; a float32 copy is ours to write to.
             self.X: Any = torch.as_tensor(np.array(X, dtype=np.float32)).to(device)
