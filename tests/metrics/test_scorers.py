@@ -134,9 +134,9 @@ class WrongWidth(OnlyLabels):
 
 def test_estimators_that_cannot_be_scored_are_told_so():
     X, Y = make_data(3)
-    with pytest.raises(ValueError, match="OnlyLabels has neither decision_function nor predict"):
+    with pytest.raises(ValueError, match="OnlyLabels has no decision_function or predict_proba"):
         SCORERS["average_precision"](OnlyLabels(), X, Y)
-    with pytest.raises(ValueError, match=r"scores of shape \(90, 2\) for 3 labels"):
+    with pytest.raises(ValueError, match=r"has shape \(90, 2\) for 3 labels"):
         SCORERS["average_precision"](WrongWidth(), X, Y)
     assert SCORERS["hamming_loss"](OnlyLabels(), X, Y) == -Y.mean()
 

@@ -18,7 +18,8 @@ from splmll.thresholds import MIN_ROWS, RULES, Threshold, fit_threshold
 N_FOLDS = 5
 
 # Fixed, so that a rule adds no randomness to a deterministic method; the rows are shuffled because
-# files are often sorted.
+# files are often sorted. Stratified folds would depend on the order of the labels, and with them
+# the result.
 _FOLD_SEED = 0
 
 

@@ -17,6 +17,7 @@ import pandas as pd
 from scipy import sparse
 
 from splmll.metrics.registry import MEASURES, Measure
+from splmll.scores import choose_method, scores_of
 
 
 @dataclass(frozen=True)
@@ -124,43 +125,8 @@ def label_scores(estimator: Any, X: Any, n_labels: int) -> npt.NDArray[Any]:
     >>> label_scores(tree, [[1.0]], n_labels=2)
     array([[1., 0.]])
     """
-    if hasattr(estimator, "decision_function"):
-        scores = estimator.decision_function(X)
-    elif hasattr(estimator, "predict_proba"):
-        scores = estimator.predict_proba(X)
-    else:
-        raise ValueError(
-            f"{type(estimator).__name__} has neither decision_function nor predict_proba; "
-            "use a measure of predicted labels, such as micro_f1."
-        )
-    if isinstance(scores, list):
-        classes = getattr(estimator, "classes_", [None] * len(scores))
-        scores = np.column_stack([_of_class_one(p, c) for p, c in zip(scores, classes)])
-    if sparse.issparse(scores):
-        scores = scores.toarray()
-    scores = np.asarray(scores)
-    if n_labels == 1 and scores.ndim == 1:
-        scores = scores.reshape(-1, 1)
-    elif n_labels == 1 and scores.ndim == 2 and scores.shape[1] == 2:
-        # A single label is a binary problem for scikit-learn, with one column for each class.
-        scores = _of_class_one(scores, getattr(estimator, "classes_", None)).reshape(-1, 1)
-    if scores.ndim != 2 or scores.shape[1] != n_labels:
-        raise ValueError(
-            f"{type(estimator).__name__} gives scores of shape {scores.shape} for {n_labels} "
-            "labels; fit it on a 0/1 matrix with one column for every label."
-        )
-    return scores
-
-
-def _of_class_one(probabilities: Any, classes: Any) -> npt.NDArray[Any]:
-    """Return the column of class 1, or zeros if the class was not seen."""
-    probabilities = np.asarray(probabilities)
-    if classes is None or np.ndim(classes) == 0:
-        classes = np.arange(probabilities.shape[1])
-    position = np.flatnonzero(np.asarray(classes) == 1)
-    if position.size == 0:
-        return np.zeros(probabilities.shape[0])
-    return probabilities[:, position[0]]
+    method = choose_method(estimator, "decision_function", "predict_proba")
+    return scores_of(estimator, X, n_labels, method)
 
 
 def _as_matrix(labels: Any) -> Any:

@@ -16,11 +16,8 @@ from scipy.special import expit, log_expit
 from sklearn.isotonic import IsotonicRegression
 from sklearn.utils.parallel import Parallel, delayed
 
-from splmll.model_selection._out_of_fold import (
-    MetaMultilabelClassifier,
-    choose_method,
-    scores_of,
-)
+from splmll.model_selection._out_of_fold import MetaMultilabelClassifier
+from splmll.scores import choose_method, scores_of
 from splmll.thresholds import GlobalThreshold
 
 METHODS = ("sigmoid", "isotonic")

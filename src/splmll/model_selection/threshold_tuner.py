@@ -11,11 +11,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from splmll.model_selection._out_of_fold import (
-    MetaMultilabelClassifier,
-    choose_method,
-    scores_of,
-)
+from splmll.model_selection._out_of_fold import MetaMultilabelClassifier
+from splmll.scores import choose_method, scores_of
 from splmll.thresholds import MIN_ROWS, check_rule, fit_threshold
 
 METHODS = ("predict_proba", "decision_function")

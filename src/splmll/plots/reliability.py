@@ -108,7 +108,7 @@ class ReliabilityDisplay:
             The display, drawn.
         """
         # Imported here so that plots can be drawn from predictions without the estimators.
-        from splmll.model_selection._out_of_fold import choose_method, scores_of
+        from splmll.scores import choose_method, scores_of
 
         shape = np.shape(Y)
         method = choose_method(estimator, "predict_proba")
