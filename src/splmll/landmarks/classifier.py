@@ -39,7 +39,7 @@ from splmll.landmarks.objective import Penalties
 from splmll.landmarks.path import LandmarkPath, landmark_path
 from splmll.landmarks.recovery import HonestRecovery, complete, recover_crossfitted
 from splmll.landmarks.selection import select_hard, select_soft
-from splmll.landmarks.statistics import Statistics, split_unknown
+from splmll.landmarks.statistics import Statistics, split_unknown, sum_of
 from splmll.landmarks.stream import Stream
 from splmll.model_selection.stratification import MultilabelStratifiedKFold
 from splmll.neural import Training
@@ -1086,14 +1086,6 @@ def label_statistics(Y: Any, folds: np.ndarray | None) -> list[Statistics]:
     fold = np.zeros(Y.shape[0], dtype=np.intp) if folds is None else folds[0]
     empty = np.zeros((Y.shape[0], 0))
     return [Statistics.of(empty[fold == k], Y[fold == k]) for k in range(fold.max() + 1)]
-
-
-def sum_of(parts: list[Statistics]) -> Statistics:
-    """Add statistics up."""
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
-    return total
 
 
 def by_weight(selection: np.ndarray) -> np.ndarray:

@@ -25,7 +25,7 @@ from sklearn.utils import get_tags
 from torch import nn
 
 from splmll.landmarks.moments import Moments
-from splmll.landmarks.statistics import Statistics, split_unknown
+from splmll.landmarks.statistics import Statistics, split_unknown, sum_of
 from splmll.neural import (
     Rows,
     Standardise,
@@ -102,9 +102,7 @@ class LinearEmbedding(Embedding):
 
     def fit_statistics(self, folds: Sequence[Statistics], center: bool) -> LinearEmbedding:
         """Learn from the statistics of the folds (one: no out-of-fold predictions)."""
-        total = folds[0]
-        for fold in folds[1:]:
-            total = total + fold
+        total = sum_of(folds)
         solve = _RidgePath if self.alpha == "auto" and len(folds) > 1 else _Ridge
         whole = solve(total, self.scale)
         if any(fold.n_rows == total.n_rows for fold in folds):  # nothing outside a fold

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from splmll.landmarks.statistics import Statistics, split_unknown
+from splmll.landmarks.statistics import Statistics, split_unknown, sum_of
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,7 @@ class Moments:
         center : bool
             Whether moments are measured from the means.
         """
-        total = folds[0]
-        for fold in folds[1:]:
-            total = total + fold
+        total = sum_of(folds)
         n_labels = total.yy.shape[0]
         seen = Statistics.zeros(n_labels, n_labels)
         seen.yy, seen.yk, seen.kk = total.yy, total.yk, total.kk

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from splmll.landmarks.statistics import Statistics
+from splmll.landmarks.statistics import Statistics, sum_of
 
 
 def recover_crossfitted(
@@ -101,9 +101,7 @@ class HonestRecovery:
         self.landmarks, self.weights, self.shrinkage = landmarks, weights, shrinkage
         self.numbers = np.unique(fold)
         self.parts = [Statistics.of(F[fold == k], Y[fold == k]) for k in self.numbers]
-        self.total = self.parts[0]
-        for part in self.parts[1:]:
-            self.total = self.total + part
+        self.total = sum_of(self.parts)
         self.others = [self.total - part for part in self.parts]
 
     def recovery(self, statistics: Statistics) -> tuple[np.ndarray, np.ndarray]:

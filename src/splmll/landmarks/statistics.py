@@ -7,6 +7,7 @@ runs over the rows where what it needs is known.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -166,6 +167,14 @@ class Statistics:
             values, vectors = np.linalg.eigh((moments + moments.T) / 2)
             moments = (vectors * np.maximum(values, 0.0)) @ vectors.T
         return moments
+
+
+def sum_of(parts: Sequence[Statistics]) -> Statistics:
+    """Return the statistics of all rows from those of their parts."""
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total
 
 
 def split_unknown(Y: Any) -> tuple[Any, np.ndarray | None]:
