@@ -94,7 +94,7 @@ def test_duplicate_labels(model: SPLMLL) -> None:
 @every_kind
 def test_one_label(model: SPLMLL) -> None:
     if model.n_landmarks is not None:
-        pytest.skip("there is but one label to budget")
+        model.set_params(n_landmarks=1)  # all the budget that one label allows
     X, Y = make_problem(80)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -158,20 +158,6 @@ def select_hard(
     return Solution(selection, recovery, history)
 
 
-def greedy_order(
-    G: np.ndarray, E: np.ndarray, penalties: Penalties, support: np.ndarray | None = None
-) -> np.ndarray:
-    """Return the labels in the order in which greedy addition would take them, all of them."""
-    candidates = np.ones(len(E), dtype=bool) if support is None else support
-    search = _Search(G, E, penalties, candidates, int(candidates.sum()), full=False)
-    order = []
-    for _ in range(int(candidates.sum())):
-        label, gain = search.best_addition(search.R, search.inside)
-        search.move(label, None, gain)
-        order.append(label)
-    return np.asarray(order, dtype=np.intp)
-
-
 class _Search:
     """Local search over landmark sets; R is what the current set leaves unexplained."""
 
@@ -217,10 +203,10 @@ class _Search:
     def count(self) -> int:
         return int(self.inside.sum())
 
-    def best_addition(self, R: np.ndarray, inside: np.ndarray) -> tuple[int, float]:
+    def best_addition(self) -> tuple[int, float]:
         """Return the addition that lowers the objective most, and by how much."""
-        gain = np.einsum("ij,ij->j", R, R) / (np.diag(R) + self.rho) - self.price
-        gain = np.where(self.candidates & ~inside, gain, -np.inf)
+        explained = np.einsum("ij,ij->j", self.R, self.R) / (np.diag(self.R) + self.rho)
+        gain = np.where(self.candidates & ~self.inside, explained - self.price, -np.inf)
         label = int(np.argmax(gain))
         return label, float(gain[label])
 
@@ -248,7 +234,7 @@ class _Search:
     def add_best(self, forced: bool = False) -> bool:
         if not (self.candidates & ~self.inside).any():
             return False
-        label, gain = self.best_addition(self.R, self.inside)
+        label, gain = self.best_addition()
         if not forced and gain <= self.tolerance:
             return False
         self.move(label, None, gain)
