@@ -6,7 +6,8 @@ into probabilities and labels. A method only writes ``_fit(X, Y)`` and ``_scores
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -20,16 +21,51 @@ from splmll.labels import LabelFormat, read_labels
 from splmll.thresholds import Threshold
 
 
+@dataclass(frozen=True)
+class Capabilities:
+    """What an estimator can do and what it costs: tests and tables read it.
+
+    Attributes
+    ----------
+    sparse_features : bool
+        Sparse X is accepted.
+    sparse_labels : bool
+        Sparse Y is used as it is. Without it, sparse Y is accepted and made dense.
+    unknown_labels : bool
+        NaN in Y means "not known".
+    probabilities : bool
+        ``predict_proba`` estimates probabilities. Without it, it squashes scores into (0, 1).
+    ranking_only : bool
+        Scores have no natural cut, so a threshold is always tuned.
+    cost : str
+        How the cost of one fit grows.
+
+    Examples
+    --------
+    >>> from splmll.methods import MLkNN
+    >>> MLkNN.capabilities.sparse_labels
+    True
+    """
+
+    sparse_features: bool = True
+    sparse_labels: bool = False
+    unknown_labels: bool = False
+    probabilities: bool = False
+    ranking_only: bool = False
+    cost: str = ""
+
+
 class MultilabelClassifier(ClassifierMixin, BaseEstimator):
     """Base of all classifiers: scikit-learn's API for label matrices.
 
     What a subclass writes:
 
     - ``_fit(X, Y)``: learn from a checked float matrix X (array or CSR) and a checked 0/1 matrix Y
-      (float64; CSR only if ``_sparse_labels``; NaN only if ``_unknown_labels``);
+      (float64; CSR only with the capability ``sparse_labels``, NaN only with ``unknown_labels``);
     - ``_scores(X)``: real scores of shape (n, n_labels), larger means more relevant;
-    - ``_probabilities(scores)`` and ``_assign(scores)`` where the defaults below are not what the
-      method does.
+    - ``_probabilities(scores)`` and ``_labels(X)`` where the defaults below are not what the
+      method does;
+    - ``capabilities``: what it can do.
 
     What every caller gets: ``decision_function`` and ``predict_proba`` of shape (n, n_labels),
     ``predict`` in the form in which the labels were given. A vector ``y`` is a problem with one
@@ -42,9 +78,7 @@ class MultilabelClassifier(ClassifierMixin, BaseEstimator):
     One constant for all labels leaves every ranking as it was.
     """
 
-    _sparse_features = True
-    _sparse_labels = False
-    _unknown_labels = False
+    capabilities: ClassVar[Capabilities] = Capabilities()
 
     label_format_: LabelFormat
     threshold_: Threshold
@@ -121,7 +155,8 @@ class MultilabelClassifier(ClassifierMixin, BaseEstimator):
         labels : ndarray, CSR array or DataFrame of shape (n_rows, n_labels)
             0/1 labels in the form in which ``fit`` received them.
         """
-        labels = self._assign(self._checked_scores(X))
+        check_is_fitted(self)
+        labels = self._labels(self._check_features(X, reset=False))
         index = X.index if isinstance(X, pd.DataFrame) else None
         return self.label_format_.restore(labels, index)
 
@@ -138,8 +173,8 @@ class MultilabelClassifier(ClassifierMixin, BaseEstimator):
         # close to them around the decision and keeps the order of scores outside [0, 1].
         return np.asarray(expit(4.0 * (scores - 0.5)))
 
-    def _assign(self, scores: np.ndarray) -> np.ndarray:
-        return self.threshold_.apply(scores)
+    def _labels(self, X: Any) -> np.ndarray:
+        return self.threshold_.apply(self._scores(X))
 
     def _set_threshold(self, threshold: Threshold) -> None:
         self.threshold_ = threshold
@@ -149,7 +184,7 @@ class MultilabelClassifier(ClassifierMixin, BaseEstimator):
     # Checks ----------------------------------------------------------------------------------
 
     def _check_features(self, X: Any, reset: bool) -> Any:
-        accept_sparse: Any = "csr" if self._sparse_features else False
+        accept_sparse: Any = "csr" if self.capabilities.sparse_features else False
         X = validate_data(
             self, X, accept_sparse=accept_sparse, dtype=[np.float64, np.float32], reset=reset
         )
@@ -169,7 +204,9 @@ class MultilabelClassifier(ClassifierMixin, BaseEstimator):
 
     def _check_fit(self, X: Any, Y: Any) -> tuple[Any, Any]:
         labels, label_format = read_labels(
-            Y, allow_unknown=self._unknown_labels, accept_sparse=self._sparse_labels
+            Y,
+            allow_unknown=self.capabilities.unknown_labels,
+            accept_sparse=self.capabilities.sparse_labels,
         )
         X = self._check_features(X, reset=True)
         check_consistent_length(X, labels)
@@ -198,7 +235,7 @@ class MultilabelClassifier(ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_class = False
         tags.target_tags.multi_output = True
         tags.target_tags.required = True
-        tags.input_tags.sparse = self._sparse_features
+        tags.input_tags.sparse = self.capabilities.sparse_features
         return tags
 
 

@@ -469,7 +469,7 @@ def check_unknown_labels(estimator: Any) -> None:
     partly = Y.astype(float)
     partly[2, 1] = np.nan
     partly[7, 0] = np.nan
-    if _capability(estimator, "_unknown_labels"):
+    if _capability(estimator, "unknown_labels"):
         _assert_finite(fresh(estimator).fit(X, partly), X)
         return
     for labels in (partly, pd.DataFrame(partly, columns=LABEL_NAMES), sparse.csr_array(partly)):
@@ -521,7 +521,7 @@ def _assert_finite(model: Any, X: Any) -> None:
 
 
 def _capability(estimator: Any, name: str) -> bool:
-    return isinstance(estimator, MultilabelClassifier) and bool(getattr(estimator, name))
+    return isinstance(estimator, MultilabelClassifier) and getattr(estimator.capabilities, name)
 
 
 def _bytes_of(table: Any) -> list[bytes]:

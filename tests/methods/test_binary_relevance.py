@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from splmll.datasets import load_dataset
 from splmll.methods import BinaryRelevance
-from splmll.methods.binary_relevance import with_seed
+from splmll.methods._base_learner import with_seed
 from splmll.metrics import evaluate
 from splmll.thresholds import RULES, GlobalThreshold, fit_threshold
 

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from splmll.base import MultilabelClassifier
+from splmll.base import Capabilities, MultilabelClassifier
 from splmll.datasets.arff import read_arff
 from splmll.metrics import SCORERS, micro_f1
 from splmll.model_selection import ThresholdTuner
@@ -27,7 +27,7 @@ from splmll.thresholds import RULES, GlobalThreshold, LinearThreshold, TopRanked
 class ColumnScores(MultilabelClassifier):
     """A classifier of this library that can have unknown labels: its scores are the features."""
 
-    _unknown_labels = True
+    capabilities = Capabilities(unknown_labels=True)
 
     def _fit(self, X, Y):
         self._set_threshold(GlobalThreshold(0.5))

@@ -18,7 +18,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 from torch import nn
 
-from splmll.base import MultilabelClassifier
+from splmll.base import Capabilities, MultilabelClassifier
 from splmll.callbacks import CallbackSupportMixin, FitProgress, with_callbacks
 from splmll.labels import read_labels
 from splmll.landmarks.algorithm1 import Alternation, algorithm1
@@ -223,8 +223,9 @@ default="mlp"
     True
     """
 
-    _sparse_labels = True
-    _unknown_labels = True
+    capabilities = Capabilities(
+        sparse_labels=True, unknown_labels=True, cost="networks: epochs N; linear: N D^2 + C^3"
+    )
 
     def __init__(
         self,
@@ -906,7 +907,7 @@ default="mlp"
             contributions=landmark_scores[:, :, None] * self._mixing[None],
             landmarks=np.asarray(self.landmarks_),
             labels=np.asarray(self.label_format_.names_of(everything)),
-            predicted=self._assign(scores),
+            predicted=self.threshold_.apply(scores),
         )
 
     def recover(self, Y_landmarks: Any, *, return_scores: bool = False) -> Any:

@@ -15,18 +15,17 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.special import expit
-from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 
-from splmll.base import MultilabelClassifier
+from splmll.base import Capabilities
+from splmll.methods._base_learner import BaseLearnerClassifier
 from splmll.methods._constant import ConstantGuard
 from splmll.methods._own_rule import fit_own_rule
 
 
-class BinaryRelevance(MultilabelClassifier):
+class BinaryRelevance(BaseLearnerClassifier):
     """One binary classifier per label, trained independently of the other labels.
 
     The score of label j is the probability :math:`P(y_j = 1 | x)` of its own classifier. A base
@@ -80,10 +79,9 @@ class BinaryRelevance(MultilabelClassifier):
     array([[0.5, 0.5]])
     """
 
-    _sparse_labels = True
+    capabilities = Capabilities(sparse_labels=True, probabilities=True, cost="C base fits")
 
     estimators_: list[ConstantGuard]
-    scaler_: StandardScaler | None
     coef_: np.ndarray | None
     intercept_: np.ndarray | None
 
@@ -102,13 +100,7 @@ class BinaryRelevance(MultilabelClassifier):
 
     def _fit(self, X: Any, Y: Any) -> None:
         self._set_threshold(fit_own_rule(self, X, Y, self.threshold))
-        if self.estimator is None:
-            self.scaler_ = StandardScaler(with_mean=not sparse.issparse(X)).fit(X)
-            X = self.scaler_.transform(X)
-            base: Any = LogisticRegression(max_iter=1000)
-        else:
-            self.scaler_ = None
-            base = with_seed(self.estimator, self.random_state)
+        base, X = self._prepare_learner(X)
         columns = sparse.csc_array(Y)
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(
             delayed(_fit_label)(base, X, columns[:, [label]]) for label in range(Y.shape[1])
@@ -120,33 +112,6 @@ class BinaryRelevance(MultilabelClassifier):
             # One product for all labels: asking C learners in turn costs C validations of X.
             return np.asarray(expit(X @ self.coef_.T + self.intercept_))
         return np.column_stack([guard.predict_proba(X)[:, 1] for guard in self.estimators_])
-
-    def _probabilities(self, scores: np.ndarray) -> np.ndarray:
-        return scores
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        if self.estimator is not None:
-            tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
-            tags.non_deterministic = get_tags(self.estimator).non_deterministic
-        return tags
-
-
-def with_seed(estimator: Any, random_state: Any) -> Any:
-    """Return a clone whose every ``random_state`` is one seed drawn from ``random_state``.
-
-    None leaves the seeds as they are.
-    """
-    seeded = clone(estimator)
-    if random_state is None:
-        return seeded
-    seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-    names = [
-        name
-        for name in seeded.get_params(deep=True)
-        if name == "random_state" or name.endswith("__random_state")
-    ]
-    return seeded.set_params(**dict.fromkeys(names, seed))
 
 
 def _fit_label(base: Any, X: Any, column: sparse.csc_array) -> ConstantGuard:

@@ -19,7 +19,7 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
-from splmll.base import MultilabelClassifier
+from splmll.base import Capabilities, MultilabelClassifier
 from splmll.methods._own_rule import fit_own_rule
 
 
@@ -95,7 +95,7 @@ class MLkNN(MultilabelClassifier):
            [0, 1]])
     """
 
-    _sparse_labels = True
+    capabilities = Capabilities(sparse_labels=True, probabilities=True, cost="N^2 D")
 
     prior_: np.ndarray
     likelihood_present_: np.ndarray

@@ -5,6 +5,7 @@ Features go to the inner estimator as they came (DataFrame, text, sparse), label
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from sklearn.utils import Tags, _safe_indexing, get_tags, indexable
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from splmll.base import MultilabelClassifier
+from splmll.base import Capabilities, MultilabelClassifier
 from splmll.model_selection.stratification import MultilabelStratifiedKFold
 from splmll.scores import scores_of
 
@@ -26,8 +27,6 @@ class MetaMultilabelClassifier(MultilabelClassifier):
 
     A subclass has the parameters ``estimator``, ``cv``, ``n_jobs`` and ``random_state``.
     """
-
-    _sparse_labels = True
 
     estimator: Any
     cv: Any
@@ -48,11 +47,12 @@ class MetaMultilabelClassifier(MultilabelClassifier):
         return np.asarray(self.estimator_.feature_names_in_)
 
     @property
-    def _unknown_labels(self) -> bool:  # type: ignore[override]
+    def capabilities(self) -> Capabilities:  # type: ignore[override]
+        """Those of the inner estimator; labels stay sparse on the way to it."""
         inner = self.estimator
         while isinstance(inner, Pipeline):
             inner = inner[-1]
-        return bool(getattr(inner, "_unknown_labels", False))
+        return replace(getattr(inner, "capabilities", Capabilities()), sparse_labels=True)
 
     def _check_features(self, X: Any, reset: bool) -> Any:
         # Only made fit for taking rows: all else is the inner estimator's to judge.
