@@ -32,13 +32,19 @@ from splmll.landmarks.embedding import (
     default_blend,
     take_rows,
 )
-from splmll.landmarks.exact import Solution, solve_recovery
+from splmll.landmarks.exact import Solution, minimise, solve_recovery
 from splmll.landmarks.explanation import Explanation
 from splmll.landmarks.moments import Moments
 from splmll.landmarks.objective import Penalties
 from splmll.landmarks.path import LandmarkPath, landmark_path
 from splmll.landmarks.recovery import HonestRecovery, complete, recover_crossfitted
-from splmll.landmarks.selection import select_hard, select_soft
+from splmll.landmarks.selection import ROUGH, select_hard, select_soft
+from splmll.landmarks.sparsity import (
+    LAMBDA2_GRID,
+    LAMBDA2_UNMEASURED,
+    explained_by_fold,
+    sparsest_of_the_best,
+)
 from splmll.landmarks.statistics import Statistics, split_unknown, sum_of
 from splmll.landmarks.stream import Stream
 from splmll.model_selection.stratification import MultilabelStratifiedKFold
@@ -124,8 +130,13 @@ default="mlp"
         When a score becomes a label: a number, or a rule of :mod:`splmll.thresholds` tuned on
         out-of-fold scores ("micro-f1", "macro-f1", "hamming", "jaccard", "per-label",
         "cardinality", "top-r", "linear").
-    lambda1, lambda2, rho : float, default=0.1, 0.5, 0.1
+    lambda1, rho : float, default=0.1
         Weights of the penalties; see ``penalty_scale``.
+    lambda2 : float or "auto", default="auto"
+        The weight that makes landmarks few. "auto" tries 1, 0.5, 0.2 and 0.1 and keeps the
+        sparsest selection that recovers all labels out of fold as well as the best of them, up to
+        one standard error over the folds. Where a budget decides, or nothing can be measured out of
+        fold (``cv=None``, ``recovery="labels"``, ``joint=False``, Algorithm 1), it is 0.5.
     penalty_scale : {"relative", "absolute"}, default="relative"
         Whether the three weights are multiples of the mean label variance, so that they mean
         the same on every data set, or plain numbers.
@@ -196,6 +207,8 @@ default="mlp"
         Score from which a label is predicted (NaN for rules without thresholds).
     offset_ : float
         Zero point of ``decision_function``: its value is f(x) B A + ``intercept_`` - ``offset_``.
+    lambda2_ : float
+        The lambda2 that was given or chosen; a budget goes its own way.
     n_iter_ : int
         Rounds of the exact solver or epochs of Algorithm 1.
     label_names_in_ : ndarray of str
@@ -237,7 +250,7 @@ default="mlp"
         recovery: str = "crossfit",
         threshold: float | str = "micro-f1",
         lambda1: float = 0.1,
-        lambda2: float = 0.5,
+        lambda2: float | str = "auto",
         rho: float = 0.1,
         penalty_scale: str = "relative",
         shrinkage: float = 0.1,
@@ -470,8 +483,9 @@ default="mlp"
         penalties = self._penalties(G)
         two_step = solution is not None
         E = np.full(len(G), np.nan) if two_step else f.moments.E
+        self.lambda2_ = self._given_lambda2()
         if solution is None:
-            solution = self._select(G, E, candidates)
+            solution = self._select_measured(f, Y, folds, candidates, G)
         landmarks = by_weight(solution.selection)
         weights = solution.selection[landmarks]
         if two_step:
@@ -537,6 +551,7 @@ default="mlp"
         labels = sum_of(label_parts)
         G = labels.label_moments(self.center)
         penalties = self._penalties(G)
+        self.lambda2_ = self._given_lambda2()
         mean = np.where(self.center | ~candidates, labels.label_mean, 0.0)
         network = self._network(self.embedding, seed, progress)
         if self.embedding == "linear":
@@ -617,8 +632,43 @@ default="mlp"
 
     # Pieces of learning ----------------------------------------------------
 
-    def _select(self, G: np.ndarray, E: np.ndarray, candidates: np.ndarray) -> Solution:
-        penalties = self._penalties(G)
+    def _select_measured(
+        self,
+        f: Embedding,
+        Y: Any,
+        folds: np.ndarray | None,
+        candidates: np.ndarray,
+        G: np.ndarray,
+    ) -> Solution:
+        """Select with the lambda2 given, or with the one that the folds speak for."""
+        decided = self.lambda2 != "auto" or self.n_landmarks is not None or self.selection == "all"
+        if decided or self.recovery == "labels" or f.out_of_fold is None or folds is None:
+            return self._select(G, f.moments.E, candidates)
+        shares = []
+        for lambda2 in LAMBDA2_GRID:
+            solution = self._select(G, f.moments.E, candidates, lambda2, rough=True)
+            landmarks = by_weight(solution.selection)
+            if len(landmarks):
+                F, weights = f.out_of_fold[:, landmarks], solution.selection[landmarks]
+                honest = HonestRecovery(
+                    F, Y, folds[0], landmarks, weights, self.shrinkage, self.center
+                )
+                share = explained_by_fold(Y, honest.scores(), folds[0])
+            else:
+                share = np.zeros(len(np.unique(folds[0])))
+            shares.append(share)
+        self.lambda2_ = LAMBDA2_GRID[sparsest_of_the_best(np.array(shares))]
+        return self._select(G, f.moments.E, candidates, self.lambda2_)
+
+    def _select(
+        self,
+        G: np.ndarray,
+        E: np.ndarray,
+        candidates: np.ndarray,
+        lambda2: float | None = None,
+        rough: bool = False,
+    ) -> Solution:
+        penalties = self._penalties(G, lambda2)
         budget = self._budget(len(G))
         if self.selection == "all":
             return Solution(candidates.astype(np.float64), np.eye(len(G)), [{"objective": np.nan}])
@@ -626,13 +676,19 @@ default="mlp"
             return Solution(np.zeros(len(G)), np.zeros_like(G), [{"objective": 0.0}])
         if budget is not None:
             budget = min(budget, int(candidates.sum()))
+        if rough and self.selection == "soft":
+            return minimise(G, E, penalties, support=candidates, **ROUGH)
         select = select_soft if self.selection == "soft" else select_hard
         return select(G, E, penalties, n_landmarks=budget, support=candidates)
 
-    def _penalties(self, G: np.ndarray) -> Penalties:
+    def _given_lambda2(self) -> float:
+        return LAMBDA2_UNMEASURED if self.lambda2 == "auto" else float(self.lambda2)
+
+    def _penalties(self, G: np.ndarray, lambda2: float | None = None) -> Penalties:
         unit = float(np.mean(np.diag(G))) if self.penalty_scale == "relative" else 1.0
         unit = unit if unit > 0 else 1.0
-        return Penalties(self.lambda1 * unit, self.lambda2 * unit, self.rho * unit)
+        lambda2 = self._given_lambda2() if lambda2 is None else lambda2
+        return Penalties(self.lambda1 * unit, lambda2 * unit, self.rho * unit)
 
     def _width(self) -> tuple[int, int | None]:
         return self.label_format_.n_labels, getattr(self, "n_features_in_", None)
@@ -1006,7 +1062,9 @@ default="mlp"
         if isinstance(self.threshold, str) and self.threshold not in RULES:
             raise ValueError(f"threshold={self.threshold!r} must be a number or one of {RULES}.")
         check_rule(self.threshold)
-        if min(self.lambda1, self.lambda2, self.rho, self.shrinkage) < 0:
+        if isinstance(self.lambda2, str) and self.lambda2 != "auto":
+            raise ValueError(f'lambda2={self.lambda2!r} must be a number or "auto".')
+        if min(self.lambda1, self._given_lambda2(), self.rho, self.shrinkage) < 0:
             raise ValueError("lambda1, lambda2, rho and shrinkage must not be negative.")
         if self.cv is not None and self.cv < 2:
             raise ValueError(f"cv={self.cv}: give at least 2 folds, or None for none.")

@@ -8,6 +8,7 @@ exactly ``n_landmarks`` labels. All work is on C x C statistics.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -15,8 +16,8 @@ from splmll.landmarks.exact import Solution, minimise, objective, solve_recovery
 from splmll.landmarks.objective import Penalties
 
 _BISECTIONS = 12
-_ROUGH_ROUNDS = 50
-_ROUGH = 1e-3  # optimality asked for while searching; the result is solved to full accuracy
+# Optimality asked for while searching; the result is solved to full accuracy.
+ROUGH: dict[str, Any] = {"tol": 1e-3, "max_iter": 50}
 
 
 def select_soft(
@@ -67,9 +68,7 @@ def select_soft(
 
     def solve(lambda2: float, start: np.ndarray | None) -> Solution:
         weights = replace(penalties, lambda2=lambda2)
-        return minimise(
-            G, E, weights, support=support, start=start, tol=_ROUGH, max_iter=_ROUGH_ROUNDS
-        )
+        return minimise(G, E, weights, support=support, start=start, **ROUGH)
 
     low, high = 0.0, max(penalties.lambda2, float(np.mean(np.diag(G))))
     above = solve(low, None)
