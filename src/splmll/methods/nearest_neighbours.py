@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
 from splmll.base import Capabilities, MultilabelClassifier
+from splmll.methods._neighbours import NeighbourSearch, check_search
 from splmll.methods._own_rule import fit_own_rule
 
 
@@ -54,6 +54,11 @@ class MLkNN(MultilabelClassifier):
         :data:`splmll.thresholds.RULES`, fitted on out-of-fold scores of the training data.
     metric : str or callable, default="euclidean"
         Distance, as in :class:`sklearn.neighbors.NearestNeighbors`.
+    search : {"exact", "approximate", "auto"}, default="exact"
+        Compare every pair of rows, or look only into the nearest cells of an index, which finds
+        nearly all neighbours and is far faster on large data; it needs dense features and the
+        package faiss (``pip install "splmll[neighbours]"``). "auto" is approximate from 100,000
+        training rows on, where it can be.
     n_jobs : int or None, default=None
         Number of parallel jobs of the neighbour search.
 
@@ -67,7 +72,7 @@ class MLkNN(MultilabelClassifier):
         The same for the rows without the label.
     posterior_ : ndarray of shape (n_labels, k + 1)
         Score of a label by the number of neighbours that carry it.
-    neighbors_ : NearestNeighbors
+    neighbors_ : NeighbourSearch
         The search over the scaled training rows.
     labels_ : CSR array of shape (n_rows, n_labels)
         Labels of the training rows.
@@ -101,7 +106,7 @@ class MLkNN(MultilabelClassifier):
     likelihood_present_: np.ndarray
     likelihood_absent_: np.ndarray
     posterior_: np.ndarray
-    neighbors_: NearestNeighbors
+    neighbors_: NeighbourSearch
     labels_: sparse.csr_array
     shift_: np.ndarray
     scale_: np.ndarray
@@ -114,6 +119,7 @@ class MLkNN(MultilabelClassifier):
         scale: str | None = "minmax",
         threshold: float | str = 0.5,
         metric: Any = "euclidean",
+        search: str = "exact",
         n_jobs: int | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -121,6 +127,7 @@ class MLkNN(MultilabelClassifier):
         self.scale = scale
         self.threshold = threshold
         self.metric = metric
+        self.search = search
         self.n_jobs = n_jobs
 
     def _fit(self, X: Any, Y: Any) -> None:
@@ -129,17 +136,13 @@ class MLkNN(MultilabelClassifier):
         self.labels_ = sparse.csr_array(Y)
         self.shift_, self.scale_ = _feature_scale(X, self.scale, self.metric)
         self._sparse_search = sparse.issparse(X)
-        self.neighbors_ = NearestNeighbors(
-            n_neighbors=min(self.n_neighbors, X.shape[0] - 1),
-            metric=self.metric,
-            n_jobs=self.n_jobs,
-        ).fit(self._scaled(X))
-        # Without an argument the search leaves each training row out of its own neighbours.
-        self._learn_tables(self._count(self.neighbors_.kneighbors(return_distance=False)))
+        n_neighbors = min(self.n_neighbors, X.shape[0] - 1)
+        self.neighbors_ = NeighbourSearch(self.search, n_neighbors, self.metric, self.n_jobs)
+        self.neighbors_.fit(self._scaled(X))
+        self._learn_tables(self._count(self.neighbors_.of_training_rows()))
 
     def _scores(self, X: Any) -> np.ndarray:
-        found = self.neighbors_.kneighbors(self._scaled(X), return_distance=False)
-        counts = self._count(found).toarray()
+        counts = self._count(self.neighbors_.of(self._scaled(X))).toarray()
         return self.posterior_[np.arange(counts.shape[1]), counts]
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
@@ -154,6 +157,7 @@ class MLkNN(MultilabelClassifier):
             raise ValueError(f"smoothing must be 0 or more and finite, got {self.smoothing!r}.")
         if self.scale not in ("minmax", "standard", None):
             raise ValueError(f'scale must be "minmax", "standard" or None, got {self.scale!r}.')
+        check_search(self.search)
         if n_rows < 2:
             raise ValueError("ML-kNN found n_samples = 1: give it at least 2 rows to compare.")
 
