@@ -20,7 +20,7 @@ from torch import nn
 
 from splmll import SPLMLL, load_dataset
 from splmll.landmarks.objective import Penalties, objective_terms
-from splmll.neural import Rows, Standardise, Training, multilayer_perceptron, squared_error, train
+from splmll.neural import Rows, Standardise, Training, cross_entropy, multilayer_perceptron, train
 
 PENALTIES = Penalties(lambda1=0.1, lambda2=0.1, rho=0.01)
 SHARED = {
@@ -95,7 +95,11 @@ def bare_loop(X: np.ndarray, Y: np.ndarray, training: Training, seed: int) -> nn
     for _ in range(training.max_epochs):
         for batch in torch.randperm(len(features)).split(training.batch_size):
             optimiser.zero_grad(set_to_none=True)
-            ((network(features[batch]) - labels[batch]) ** 2).sum(1).mean().backward()
+            outputs = network(features[batch])
+            losses = nn.functional.binary_cross_entropy_with_logits(
+                outputs, labels[batch], reduction="none"
+            )
+            losses.sum(1).mean().backward()
             optimiser.step()
     return network
 
@@ -118,7 +122,7 @@ def network_against_bare_loop(name: str, epochs: int, repeats: int) -> dict:
             build,
             Rows(X, device),
             Y,
-            loss=squared_error,
+            loss=cross_entropy,
             training=training,
             seed=0,
             device=device,

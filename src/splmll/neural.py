@@ -71,6 +71,18 @@ class Standardise(nn.Module):
         return (x - self.mean) / self.scale
 
 
+class Logistic(nn.Module):
+    """The logistic function of a network's outputs."""
+
+    def __init__(self, logits: nn.Module) -> None:
+        super().__init__()
+        self.logits = logits
+
+    def forward(self, x: Any) -> Tensor:
+        """Return values between 0 and 1."""
+        return torch.sigmoid(self.logits(x))
+
+
 def multilayer_perceptron(
     n_inputs: int, hidden: Sequence[int], n_outputs: int, *, dropout: float
 ) -> nn.Sequential:

@@ -24,7 +24,7 @@ from splmll.landmarks.embedding import (
 )
 from splmll.landmarks.moments import Moments
 from splmll.landmarks.statistics import Statistics
-from splmll.neural import Training, forward
+from splmll.neural import Logistic, Training, forward
 
 
 def data(seed=0, n=90, D=6, C=3, noise=1.0):
@@ -246,6 +246,36 @@ def test_networks_of_folds_are_averaged_and_do_not_see_their_fold():
         np.testing.assert_allclose(f.models[k][0].mean, X[folds[0] != k].mean(axis=0), rtol=1e-5)
     again = small_network(seed=1).fit(X, Y, folds, center=True)
     np.testing.assert_array_equal(again.predict(X), f.predict(X))
+
+
+def test_cross_entropy_gives_logistic_outputs():
+    X, Y, folds = data()
+    f = small_network(seed=1, loss="cross-entropy").fit(X, Y, folds, center=True)
+    assert all(isinstance(model, Logistic) for model in f.models)
+    assert 0 < f.out_of_fold.min() < f.out_of_fold.max() < 1
+    # Trained by another loss from the same start: other weights, not another reading of them.
+    plain = small_network(seed=1).fit(X, Y, folds, center=True)
+    for model, other in zip(f.models, plain.models, strict=True):
+        assert not torch.allclose(model.logits[1][-1].weight, other[1][-1].weight, atol=1e-3)
+
+
+def test_both_losses_take_turns_with_the_draws_of_the_folds():
+    X, Y, folds = data()
+    twice = np.vstack([folds, np.roll(folds, 1, axis=1)])
+    f = small_network(seed=1, loss="both").fit(X, Y, twice, center=True)
+    assert [isinstance(model, Logistic) for model in f.models] == [True] * 3 + [False] * 3
+    once = small_network(seed=1, loss="cross-entropy").fit(X, Y, folds, center=True)
+    for model, other in zip(f.models[:3], once.models, strict=True):
+        np.testing.assert_array_equal(forward(model, X), forward(other, X))
+
+
+def test_a_warm_start_continues_behind_the_logistic_function():
+    X, Y, folds = data()
+    first = small_network(seed=1, loss="cross-entropy").fit(X, Y, folds, center=True)
+    again = small_network(seed=1, loss="cross-entropy", previous=first.models)
+    again.training = Training(learning_rate=0.0, weight_decay=0.0, max_epochs=1, averaging=0.0)
+    again.fit(X, Y, folds, center=True)
+    np.testing.assert_allclose(again.predict(X), first.predict(X), atol=1e-6)
 
 
 def test_folds_drawn_twice_are_all_used_by_networks_only():

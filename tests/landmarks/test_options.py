@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.linear_model import Ridge
 from sklearn.svm import SVR
+from torch import nn
 
 from splmll import SPLMLL, evaluate
 from splmll.landmarks.embedding import (
@@ -22,6 +23,7 @@ from splmll.landmarks.embedding import (
     NetworkEmbedding,
     RegressorEmbedding,
 )
+from splmll.neural import Logistic
 from splmll.thresholds import RULES, GlobalThreshold
 
 
@@ -424,3 +426,24 @@ def test_training_options_that_make_no_sense_are_named(settings, named):
     X, Y = np.eye(4), np.eye(4)[:, :2]
     with pytest.raises(ValueError, match=named):
         SPLMLL(**settings).fit(X, Y)
+
+
+def test_who_is_trained_by_which_loss() -> None:
+    X, Y = make_problem(120)
+
+    def kinds(model: SPLMLL) -> list[bool]:
+        return [isinstance(part, Logistic) for part in model.fit(X, Y).embedding_.models]
+
+    twice = {**QUICK_NETWORK, "n_repeats": 2}
+    assert kinds(SPLMLL("mlp", **twice)) == [True] * 3 + [False] * 3
+    assert not any(kinds(SPLMLL("mlp", loss="squared", **twice)))
+    assert all(kinds(SPLMLL("mlp", loss="cross-entropy", **twice)))
+    module = nn.Linear(X.shape[1], Y.shape[1])
+    assert not any(kinds(SPLMLL(module, **QUICK_NETWORK)))
+    assert all(kinds(SPLMLL(module, loss="cross-entropy", **QUICK_NETWORK)))
+    published = SPLMLL.as_published(hidden_layer_sizes=(8,), max_epochs=5, random_state=0)
+    assert not any(kinds(published))
+    with pytest.raises(ValueError, match=r'Algorithm 1 .* loss="squared"'):
+        SPLMLL.as_published(loss="cross-entropy").fit(X, Y)
+    with pytest.raises(ValueError, match="loss='hinge' must be one of"):
+        SPLMLL(loss="hinge").fit(X, Y)

@@ -164,6 +164,12 @@ default="mlp"
         RBF width; "auto" is one over the mean squared distance of two rows.
     n_components : int, default=2000
         Largest number of kernel features.
+    loss : {"auto", "cross-entropy", "squared"}, default="auto"
+        What networks are trained by. "squared" is the paper's first term, with f(x) what the
+        network gives. "cross-entropy" takes that for logits, and f(x) is their logistic function:
+        rare labels are ranked far better. "auto" trains a torch module of yours, and Algorithm 1,
+        by the former; networks of the first draw of the folds by the latter and those of further
+        draws by the former, because the two err differently and average well.
     hidden_layer_sizes : tuple of int, default=(512, 64)
         Hidden layers of the network.
     dropout : float, default=0.5
@@ -263,6 +269,7 @@ default="mlp"
         alpha: float | str = "auto",
         gamma: float | str = "auto",
         n_components: int = 2000,
+        loss: str = "auto",
         hidden_layer_sizes: tuple[int, ...] = (512, 64),
         dropout: float = 0.5,
         learning_rate: float = 1e-3,
@@ -296,6 +303,7 @@ default="mlp"
         self.alpha = alpha
         self.gamma = gamma
         self.n_components = n_components
+        self.loss = loss
         self.hidden_layer_sizes = hidden_layer_sizes
         self.dropout = dropout
         self.learning_rate = learning_rate
@@ -740,6 +748,7 @@ default="mlp"
             hidden=tuple(self.hidden_layer_sizes),
             dropout=self.dropout,
             scale=self.scale and module is None,
+            loss=self._loss_of(kind),
             training=Training(
                 learning_rate=self.learning_rate,
                 weight_decay=self.weight_decay,
@@ -752,6 +761,11 @@ default="mlp"
             progress=self._report(progress) if progress.active else None,
             previous=previous.models if isinstance(previous, NetworkEmbedding) else [],
         )
+
+    def _loss_of(self, kind: Any) -> str:
+        if self.loss != "auto":
+            return self.loss
+        return "squared" if self.solver == "algorithm1" or isinstance(kind, nn.Module) else "both"
 
     def _report(self, progress: FitProgress) -> Any:
         """Tell the callbacks of every epoch; a monitor sees f as it stands, without landmarks."""
@@ -1045,6 +1059,7 @@ default="mlp"
             "selection": ("soft", "hard", "all"),
             "recovery": ("crossfit", "labels"),
             "penalty_scale": ("relative", "absolute"),
+            "loss": ("auto", "cross-entropy", "squared"),
         }
         for name, allowed in choices.items():
             if getattr(self, name) not in allowed:
@@ -1062,6 +1077,10 @@ default="mlp"
         if isinstance(self.threshold, str) and self.threshold not in RULES:
             raise ValueError(f"threshold={self.threshold!r} must be a number or one of {RULES}.")
         check_rule(self.threshold)
+        if self.solver == "algorithm1" and self.loss == "cross-entropy":
+            raise ValueError(
+                'Algorithm 1 minimises the squared error: set loss="squared" or solver="exact".'
+            )
         if isinstance(self.lambda2, str) and self.lambda2 != "auto":
             raise ValueError(f'lambda2={self.lambda2!r} must be a number or "auto".')
         if min(self.lambda1, self._given_lambda2(), self.rho, self.shrinkage) < 0:

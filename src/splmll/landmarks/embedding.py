@@ -27,9 +27,11 @@ from torch import nn
 from splmll.landmarks.moments import Moments
 from splmll.landmarks.statistics import Statistics, split_unknown, sum_of
 from splmll.neural import (
+    Logistic,
     Rows,
     Standardise,
     Training,
+    cross_entropy,
     forward,
     multilayer_perceptron,
     squared_error,
@@ -243,6 +245,7 @@ class FoldEmbedding(Embedding):
     models: list[Any] = field(default_factory=list)
     previous: list[Any] = field(default_factory=list)  # where a warm start begins
     columns: np.ndarray | None = None
+    n_folds: int = 1  # models of one draw of the folds
 
     def fit(self, X: Any, Y: Any, folds: np.ndarray | None, center: bool) -> FoldEmbedding:
         """Learn one model per fold."""
@@ -251,6 +254,7 @@ class FoldEmbedding(Embedding):
             self.moments = Moments.of(self.predict(X), Y, center)
             return self
         repeats = folds if self.uses_repeats else folds[:1]
+        self.n_folds = int(folds[0].max()) + 1
         held = [np.flatnonzero(fold == k) for fold in repeats for k in range(int(fold.max()) + 1)]
         every = np.arange(Y.shape[0])
         fitted = Parallel(n_jobs=self.n_jobs)(
@@ -300,7 +304,12 @@ def take_rows(X: Any, index: np.ndarray) -> Any:
 
 @dataclass
 class NetworkEmbedding(FoldEmbedding):
-    """A neural network trained by the squared error of the paper's first term.
+    """A neural network.
+
+    Trained by the squared error of the paper's first term (``loss="squared"``), or by cross-entropy
+    with logistic outputs (``"cross-entropy"``), which ranks rare labels far better. With
+    ``"both"`` the networks of the first draw of the folds are of the second kind and those of
+    further draws of the first: they err differently, and their average is better than either.
 
     ``module`` may be any ``torch.nn.Module`` from the input to one output per label; by default it
     is the paper's network, fully connected with leaky ReLU. The rows of a fold stop the training of
@@ -313,6 +322,7 @@ class NetworkEmbedding(FoldEmbedding):
     hidden: tuple[int, ...] = (512, 64)
     dropout: float = 0.5
     scale: bool = True
+    loss: str = "squared"
     training: Training = field(default_factory=Training)
     seed: int = 0
     device: str = "cpu"
@@ -322,6 +332,7 @@ class NetworkEmbedding(FoldEmbedding):
         self, X: Any, Y: Any, rows: np.ndarray, held: np.ndarray | None, k: int
     ) -> nn.Module:
         targets = Y.toarray() if sparse.issparse(Y) else Y
+        logistic = self.loss == "cross-entropy" or (self.loss == "both" and k < self.n_folds)
         on_epoch = None
         holder: dict[str, nn.Module] = {}
 
@@ -332,10 +343,12 @@ class NetworkEmbedding(FoldEmbedding):
 
         def build() -> nn.Module:
             if k < len(self.previous):
-                holder["module"] = copy.deepcopy(self.previous[k])
+                module = copy.deepcopy(self.previous[k])
+                module = module.logits if isinstance(module, Logistic) else module
             else:
-                holder["module"] = self.build(X, rows, targets.shape[1])
-            return holder["module"]
+                module = self.build(X, rows, targets.shape[1])
+            holder["module"] = Logistic(module) if logistic else module
+            return module
 
         if self.progress is not None:
             progress = self.progress
@@ -347,7 +360,7 @@ class NetworkEmbedding(FoldEmbedding):
             build,
             X,
             targets,
-            loss=squared_error,
+            loss=cross_entropy if logistic else squared_error,
             training=self.training,
             seed=self.seed + k,
             device=torch.device(self.device),
@@ -355,7 +368,7 @@ class NetworkEmbedding(FoldEmbedding):
             validation=held,
             on_epoch=on_epoch,
         )
-        return module
+        return Logistic(module) if logistic else module
 
     def __getstate__(self) -> dict[str, Any]:
         # Who is told of progress belongs to one fit; it cannot be pickled.
