@@ -5,10 +5,31 @@ from __future__ import annotations
 from typing import Any
 
 from sklearn.ensemble import ExtraTreesRegressor
-from sklearn.svm import LinearSVC
+from sklearn.svm import LinearSVC, LinearSVR
+from sklearn.tree import DecisionTreeClassifier
 
 from splmll import SPLMLL
-from splmll.methods import BinaryRelevance, MLkNN
+from splmll.methods import (
+    CPLST,
+    HNOML,
+    MLCSSP,
+    MLFE,
+    MLML,
+    MOPLMS,
+    PBR,
+    PLST,
+    BinaryRelevance,
+    CalibratedLabelRanking,
+    EnsembleOfClassifierChains,
+    EnsembleOfPrunedSets,
+    FaIE,
+    LabelPowerset,
+    MLkNN,
+    NetworkRegressor,
+    RAkEL,
+    ThresholdedRandomForest,
+    make_method,
+)
 
 # A network that learns 60 rows in a blink.
 SMALL_NETWORK: dict[str, Any] = {
@@ -28,11 +49,52 @@ SMALL_ALTERNATION: dict[str, Any] = {
     "max_epochs": 60,
 }
 
+SMALL_REGRESSOR = NetworkRegressor(
+    (16,), dropout=0.0, learning_rate=0.02, max_epochs=20, random_state=0
+)
+
 ESTIMATORS: list[Any] = [
     BinaryRelevance(),
     BinaryRelevance(LinearSVC(C=0.1), threshold="per-label", random_state=0),
     MLkNN(n_neighbors=5),
     MLkNN(n_neighbors=5, scale="standard", threshold="micro-f1"),
+    LabelPowerset(),
+    LabelPowerset(LinearSVC(C=0.1), threshold="per-label", random_state=0),
+    EnsembleOfPrunedSets(),
+    EnsembleOfPrunedSets(
+        n_estimators=5, pruning=1, strategy="all", subset_limit=0, threshold="micro-f1"
+    ),
+    RAkEL(),
+    RAkEL(overlapping=False),
+    RAkEL(LinearSVC(C=0.1), labelset_size=2, n_models=3, threshold="per-label"),
+    EnsembleOfClassifierChains(n_chains=3),
+    EnsembleOfClassifierChains(
+        LinearSVC(C=0.1), n_chains=3, voting="hard", threshold="cardinality"
+    ),
+    CalibratedLabelRanking(),
+    CalibratedLabelRanking(voting="hard", ties="include"),
+    CalibratedLabelRanking(
+        DecisionTreeClassifier(max_depth=3), threshold="per-label", random_state=0
+    ),
+    PLST(),
+    PLST(1.0, regressor=LinearSVR(C=0.1, random_state=0), threshold="per-label"),
+    CPLST(),
+    CPLST(0.75, ridge=10.0, threshold="micro-f1"),
+    CPLST(1.0, regressor=SMALL_REGRESSOR),
+    FaIE(),
+    FaIE(0.75, 100.0, center=True),
+    FaIE(regressor=SMALL_REGRESSOR),
+    MOPLMS(),
+    MOPLMS(lambda1=0.01, lambda2=0.001, refit=False, threshold="micro-f1"),
+    MLCSSP(random_state=0),
+    # With fewer landmarks the discarded labels have a constant score by definition.
+    PBR(1.0),
+    MLML(),
+    MLFE(),
+    HNOML(),
+    # An odd number of trees is never undecided.
+    ThresholdedRandomForest(21),
+    make_method("BR-SVM"),
     SPLMLL("linear"),
     SPLMLL("linear", selection="hard", threshold="per-label"),
     SPLMLL("linear", n_landmarks=0.5, recovery="labels", cv=None, threshold=0.5),
@@ -51,6 +113,8 @@ def label_order_matters(estimator: Any) -> bool:
 
     For instance because a seed draws an order of the labels, or the first weights of a network.
     """
+    if isinstance(estimator, RAkEL):
+        return not estimator.overlapping or estimator.n_models is not None
     return isinstance(estimator, SPLMLL) and (
         estimator.embedding == "mlp" or estimator.solver == "algorithm1"
     )

@@ -38,11 +38,16 @@ class BaseLearnerClassifier(MultilabelClassifier):
         return LogisticRegression(max_iter=1000), self.scaler_.transform(X)
 
     def _learner_features(self, X: Any) -> Any:
-        if self.scaler_ is None:
-            return X
-        if self.scaler_.with_mean and sparse.issparse(X):
+        return X if self.scaler_ is None else self.scaler_.transform(X)
+
+    def _check_features(self, X: Any, reset: bool) -> Any:
+        X = super()._check_features(X, reset)
+        if reset:
+            self._dense_rows = not sparse.issparse(X)
+        elif self._dense_rows and sparse.issparse(X):
+            # Some learners that were trained on dense rows refuse sparse ones.
             X = X.toarray()
-        return self.scaler_.transform(X)
+        return X
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
         return scores
@@ -53,6 +58,53 @@ class BaseLearnerClassifier(MultilabelClassifier):
             tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
             tags.non_deterministic = get_tags(self.estimator).non_deterministic
         return tags
+
+
+def for_raw_features(
+    coef: np.ndarray, intercept: np.ndarray, scaler: StandardScaler | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Fold a standardisation into linear weights, so that they apply to features as given.
+
+    Then one product serves all learners, and sparse features stay sparse.
+
+    Parameters
+    ----------
+    coef : ndarray of shape (..., n_features)
+        Weights of standardised features.
+    intercept : ndarray of shape (...)
+        Their intercepts.
+    scaler : StandardScaler or None
+        The standardisation; None leaves the weights as they are.
+
+    Returns
+    -------
+    coef, intercept : ndarray
+        New arrays of the same shapes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from splmll.methods._base_learner import for_raw_features
+    >>> scaler = StandardScaler().fit([[1.0], [5.0]])
+    >>> for_raw_features(np.array([[2.0]]), np.array([0.5]), scaler)
+    (array([[1.]]), array([-2.5]))
+    """
+    if scaler is None:
+        return coef, intercept
+    coef = coef / scaler.scale_
+    if scaler.with_mean:
+        intercept = intercept - coef @ scaler.mean_
+    return coef, intercept
+
+
+def check_voting(voting: Any) -> None:
+    """Refuse what is not a kind of voting."""
+    if voting not in ("soft", "hard"):
+        raise ValueError(
+            'voting must be "soft" (average probabilities) or "hard" (average 0/1 votes), got '
+            f"{voting!r}."
+        )
 
 
 def with_seed(estimator: Any, random_state: Any) -> Any:

@@ -23,7 +23,9 @@ N_FOLDS = 5
 _FOLD_SEED = 0
 
 
-def fit_own_rule(estimator: MultilabelClassifier, X: Any, Y: Any, rule: float | str) -> Threshold:
+def fit_own_rule(
+    estimator: MultilabelClassifier, X: Any, Y: Any, rule: float | str, *, default: float = 0.5
+) -> Threshold:
     """Fit the rule given as an estimator's ``threshold``.
 
     Parameters
@@ -37,6 +39,8 @@ def fit_own_rule(estimator: MultilabelClassifier, X: Any, Y: Any, rule: float | 
     rule : float or str
         A number, or one of :data:`splmll.thresholds.RULES`, which costs ``N_FOLDS`` (5) further
         fits.
+    default : float, default=0.5
+        The threshold where there is too little to learn one from: the natural cut of the scores.
 
     Returns
     -------
@@ -57,7 +61,7 @@ def fit_own_rule(estimator: MultilabelClassifier, X: Any, Y: Any, rule: float | 
         scores = out_of_fold_scores(estimator, X, Y)
     else:
         scores = np.broadcast_to(0.0, Y.shape)
-    return fit_threshold(rule, Y, scores)
+    return fit_threshold(rule, Y, scores, default=default)
 
 
 def out_of_fold_scores(estimator: MultilabelClassifier, X: Any, Y: Any) -> np.ndarray:

@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.parallel import Parallel, delayed
 
 from splmll.base import Capabilities
-from splmll.methods._base_learner import BaseLearnerClassifier
+from splmll.methods._base_learner import BaseLearnerClassifier, for_raw_features
 from splmll.methods._constant import ConstantGuard
 from splmll.methods._own_rule import fit_own_rule
 
@@ -136,8 +136,4 @@ def _stacked(
             intercept[label] = learner.intercept_[0]
         else:
             return None, None
-    if scaler is not None:
-        coef /= scaler.scale_
-        if scaler.with_mean:
-            intercept -= coef @ scaler.mean_
-    return coef, intercept
+    return for_raw_features(coef, intercept, scaler)

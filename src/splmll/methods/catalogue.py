@@ -1,0 +1,306 @@
+"""The compared methods by the names of the paper's tables.
+
+``METHODS`` says of each which class and settings it is, where it was published and what it can do;
+``make_method`` builds one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from splmll.base import Capabilities, MultilabelClassifier
+from splmll.methods.binary_relevance import BinaryRelevance
+from splmll.methods.calibrated_ranking import CalibratedLabelRanking
+from splmll.methods.classifier_chains import EnsembleOfClassifierChains
+from splmll.methods.column_subset import MLCSSP
+from splmll.methods.conditional_label_space import CPLST
+from splmll.methods.feature_enrichment import MLFE
+from splmll.methods.group_sparse_landmarks import MOPLMS
+from splmll.methods.hybrid_noise import HNOML
+from splmll.methods.implicit_encoding import FaIE
+from splmll.methods.label_powerset import LabelPowerset
+from splmll.methods.manifold_learning import MLML
+from splmll.methods.nearest_neighbours import MLkNN
+from splmll.methods.network_regressor import NetworkRegressor
+from splmll.methods.principal_label_space import PLST
+from splmll.methods.pruned_sets import EnsembleOfPrunedSets
+from splmll.methods.random_forest import ThresholdedRandomForest
+from splmll.methods.random_label_subset import PBR
+from splmll.methods.random_labelsets import RAkEL
+
+GROUPS = {
+    "general": "general methods",
+    "label space": "methods that reduce the label space",
+    "reference": "what one would try first today",
+}
+
+
+@dataclass(frozen=True)
+class Method:
+    """One method of the catalogue.
+
+    Attributes
+    ----------
+    name : str
+        Its name in the paper's tables.
+    title : str
+        Its name in words.
+    estimator : type
+        Its class.
+    reference : str
+        Where it was published.
+    group : {"general", "label space", "reference"}
+        Its part of the comparison; see ``GROUPS``.
+    settings : dict
+        What differs from the defaults of the class.
+    remark : str
+        What one should know of this version of it, empty if nothing.
+
+    Examples
+    --------
+    >>> from splmll.methods import METHODS
+    >>> METHODS["RAkEL"].title
+    'random k-labelsets'
+    >>> METHODS["RAkEL"].capabilities.probabilities
+    True
+    """
+
+    name: str
+    title: str
+    estimator: type[MultilabelClassifier]
+    reference: str
+    group: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    remark: str = ""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the method can do and what it costs."""
+        return self.estimator.capabilities
+
+    def make(self, **parameters: Any) -> Any:
+        """Return a new estimator with these parameters on top of the method's settings.
+
+        Parameters
+        ----------
+        **parameters : dict
+            Parameters of the class, also nested ones (``estimator__C``).
+
+        Returns
+        -------
+        estimator : MultilabelClassifier
+        """
+        settings = {
+            name: clone(value, safe=False) if hasattr(value, "get_params") else value
+            for name, value in self.settings.items()
+        }
+        return self.estimator(**settings).set_params(**parameters)
+
+
+def _catalogue(*methods: Method) -> dict[str, Method]:
+    return {method.name: method for method in methods}
+
+
+METHODS: dict[str, Method] = _catalogue(
+    Method(
+        "BR",
+        "binary relevance",
+        BinaryRelevance,
+        "Tsoumakas, Katakis: Multi-label classification: an overview. IJDWM 3(3), 2007",
+        "general",
+    ),
+    Method(
+        "LP",
+        "label powerset",
+        LabelPowerset,
+        "Boutell, Luo, Shen, Brown: Learning multi-label scene classification. "
+        "Pattern Recognition 37(9), 2004",
+        "general",
+    ),
+    Method(
+        "ML-kNN",
+        "multi-label k nearest neighbours",
+        MLkNN,
+        "Zhang, Zhou: ML-KNN: a lazy learning approach to multi-label learning. "
+        "Pattern Recognition 40(7), 2007",
+        "general",
+    ),
+    Method(
+        "EPS",
+        "ensemble of pruned sets",
+        EnsembleOfPrunedSets,
+        "Read, Pfahringer, Holmes: Multi-label classification using ensembles of pruned sets. "
+        "ICDM 2008",
+        "general",
+    ),
+    Method(
+        "ECC",
+        "ensemble of classifier chains",
+        EnsembleOfClassifierChains,
+        "Read, Pfahringer, Holmes, Frank: Classifier chains for multi-label classification. "
+        "Machine Learning 85(3), 2011",
+        "general",
+    ),
+    Method(
+        "RAkEL",
+        "random k-labelsets",
+        RAkEL,
+        "Tsoumakas, Katakis, Vlahavas: Random k-labelsets for multilabel classification. "
+        "IEEE TKDE 23(7), 2011",
+        "general",
+    ),
+    Method(
+        "CLR",
+        "calibrated label ranking",
+        CalibratedLabelRanking,
+        "Fuernkranz, Huellermeier, Loza Mencia, Brinker: Multilabel classification via calibrated "
+        "label ranking. Machine Learning 73(2), 2008",
+        "general",
+    ),
+    Method(
+        "MLML",
+        "multi-label manifold learning",
+        MLML,
+        "Hou, Geng, Zhang: Multi-label manifold learning. AAAI 2016",
+        "general",
+    ),
+    Method(
+        "MLFE",
+        "feature-induced labeling information enrichment",
+        MLFE,
+        "Zhang, Zhong, Zhang: Feature-induced labeling information enrichment for multi-label "
+        "learning. AAAI 2018",
+        "general",
+        remark="the third penalty of the paper is a reading of ours and off by default",
+    ),
+    Method(
+        "HNOML",
+        "hybrid noise-oriented multilabel learning",
+        HNOML,
+        "Zhang, Yu, Fu, Zhu, Chen, Hu: Hybrid noise-oriented multilabel learning. "
+        "IEEE Transactions on Cybernetics 50(6), 2020",
+        "general",
+        remark="a reconstruction from the abstract",
+    ),
+    Method(
+        "MOPLMS",
+        "group-sparse landmark labels",
+        MOPLMS,
+        "Balasubramanian, Lebanon: The landmark selection method for multiple output prediction. "
+        "ICML 2012",
+        "label space",
+        remark="recovers by least squares; the shrunken matrix of the paper is refit=False",
+    ),
+    Method(
+        "ML-CSSP",
+        "column subset selection",
+        MLCSSP,
+        "Bi, Kwok: Efficient multi-label classification with many labels. ICML 2013",
+        "label space",
+    ),
+    Method(
+        "PBR",
+        "partial binary relevance",
+        PBR,
+        "Chen, Lin: Feature-aware label space dimension reduction for multi-label classification. "
+        "NIPS 2012",
+        "label space",
+    ),
+    Method(
+        "PLST",
+        "principal label space transformation",
+        PLST,
+        "Tai, Lin: Multilabel classification with principal label space transformation. "
+        "Neural Computation 24(9), 2012",
+        "label space",
+    ),
+    Method(
+        "CPLST",
+        "conditional principal label space transformation",
+        CPLST,
+        "Chen, Lin: Feature-aware label space dimension reduction for multi-label classification. "
+        "NIPS 2012",
+        "label space",
+    ),
+    Method(
+        "FaIE",
+        "feature-aware implicit label space encoding",
+        FaIE,
+        "Lin, Ding, Hu, Wang: Multi-label classification via feature-aware implicit label space "
+        "encoding. ICML 2014",
+        "label space",
+    ),
+    Method(
+        "Deep CPLST",
+        "CPLST with a network",
+        CPLST,
+        "Li et al.: Selecting predictable landmarks for multi-label learning. ECCV 2020",
+        "label space",
+        {"regressor": NetworkRegressor()},
+        remark="the paper names no layers: those of its own network",
+    ),
+    Method(
+        "Deep FaIE",
+        "FaIE with a network",
+        FaIE,
+        "Li et al.: Selecting predictable landmarks for multi-label learning. ECCV 2020",
+        "label space",
+        {"regressor": NetworkRegressor()},
+        remark="the paper names no layers: those of its own network",
+    ),
+    Method(
+        "BR-SVM",
+        "binary relevance with RBF support vector machines",
+        BinaryRelevance,
+        "Boutell, Luo, Shen, Brown: Learning multi-label scene classification. "
+        "Pattern Recognition 37(9), 2004",
+        "reference",
+        # Only distances count in this kernel: features need no shift, and sparse ones stay sparse.
+        {"estimator": make_pipeline(StandardScaler(with_mean=False), SVC())},
+    ),
+    Method(
+        "RF",
+        "random forest with out-of-bag thresholds",
+        ThresholdedRandomForest,
+        "Breiman: Random forests. Machine Learning 45(1), 2001",
+        "reference",
+    ),
+)
+
+
+def make_method(name: str, **parameters: Any) -> Any:
+    """Return a method by its name in the paper's tables.
+
+    Parameters
+    ----------
+    name : str
+        A key of ``METHODS``; upper and lower case are the same.
+    **parameters : dict
+        Parameters to set otherwise.
+
+    Returns
+    -------
+    estimator : MultilabelClassifier
+
+    Examples
+    --------
+    >>> from splmll.methods import make_method
+    >>> make_method("RAkEL", labelset_size=2)
+    RAkEL(labelset_size=2)
+    >>> make_method("br-svm", estimator__svc__C=10).estimator[-1]
+    SVC(C=10)
+    """
+    by_lower_case = {known.lower(): known for known in METHODS}
+    if name.lower() in by_lower_case:
+        return METHODS[by_lower_case[name.lower()]].make(**parameters)
+    close = get_close_matches(name.lower(), by_lower_case, n=1)
+    hint = f" Did you mean {by_lower_case[close[0]]!r}?" if close else ""
+    raise ValueError(f"There is no method {name!r}.{hint} There are {', '.join(METHODS)}.")

@@ -1,0 +1,249 @@
+"""FaIE: free codes from which the labels can be recovered and which the features can predict.
+
+No encoder maps labels to codes; the codes of the training rows are themselves the unknowns of an
+eigenproblem, solved here in a factored form that never holds a row x row matrix.
+
+References
+----------
+Lin, Ding, Hu, Wang: Multi-label classification via feature-aware implicit label space encoding.
+ICML 2014.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from splmll.base import Capabilities
+from splmll.methods._label_embedding import (
+    LabelSpace,
+    LabelSpaceClassifier,
+    count_of,
+    label_gram,
+    top_eigenvectors,
+    with_fixed_signs,
+)
+from splmll.methods._ridge import RidgeSystem, column_means
+
+# Of the largest eigenvalue: below it, rounding decides what a code is.
+_RANK_TOLERANCE = 1e-12
+
+
+class FaIE(LabelSpaceClassifier):
+    r"""Feature-aware implicit label space encoding (FaIE).
+
+    The codes Z of the training rows (k orthonormal columns) maximise recoverability of the labels
+    plus predictability from the features,
+
+    .. math:: \mathrm{tr}\, Z' (Y Y' + \alpha H) Z ,
+
+    H being the hat matrix of ridge regression on standardised features with a constant among them.
+    The best Z are the first k eigenvectors; the labels are recovered by :math:`Q = Z'Y`. A
+    regression from features to codes gives z, and the scores are :math:`S = z Q`.
+
+    With :math:`\alpha = 0` the codes are the left singular vectors of the labels, that is, PLST
+    without centring.
+
+    Deep FaIE is this method with a network in place of the ridge:
+    ``FaIE(regressor=NetworkRegressor())``.
+
+    Parameters
+    ----------
+    n_components : int or float, default=0.5
+        Number of codes (k), or their share of the labels.
+    alpha : float, default=0.1
+        Weight of predictability. The eigenvalues of YY' grow with the number of rows while those
+        of H stay below 1: the default, from the authors' comparison, has hardly any influence on
+        thousands of rows. Values of the order of the number of rows per label matter.
+    center : bool, default=False
+        Measure the labels from their mean and add it to the scores. As published they are not:
+        the first code is then close to a constant.
+    regressor : regressor or None, default=None
+        Learns the codes from the features; any with scikit-learn's API, cloned. It receives X as
+        it is, and codes of mean square 1 over the number of rows. None is ridge regression on
+        standardised features.
+    ridge : float, default=1.0
+        Penalty of the ridge regression in H and of the default regressor, as ``alpha`` of
+        :class:`sklearn.linear_model.Ridge`.
+    threshold : float or str, default=0.5
+        A label is predicted where its score is at least the threshold. A name is a rule of
+        :data:`splmll.thresholds.RULES`, fitted on out-of-fold scores of the training data.
+
+    Attributes
+    ----------
+    encoder_ : ImplicitLabelSpace
+        The fitted encoder, with ``components_`` (Q) and ``eigenvalues_``.
+    regressor_ : object
+        The fitted regressor of the codes. The default one has ``coef_`` and ``intercept_`` for the
+        features as given.
+    label_mean_ : ndarray of shape (n_labels,)
+        Share of the training rows with each label.
+    thresholds_ : ndarray of shape (n_labels,)
+        Threshold of each label, NaN where the rule has none.
+
+    Notes
+    -----
+    A label that is always present gets the score 1, a label never present 0, whatever Q says.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll.methods import FaIE
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> Y = np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1], [0, 0, 1]])
+    >>> FaIE(n_components=2).fit(X, Y).predict([[0.2], [2.9]])
+    array([[1, 1, 0],
+           [0, 0, 1]])
+    """
+
+    capabilities = Capabilities(sparse_labels=True, cost="N D^2 + N D C + (C + D)^3")
+
+    def __init__(
+        self,
+        n_components: int | float = 0.5,
+        alpha: float = 0.1,
+        *,
+        center: bool = False,
+        regressor: Any = None,
+        ridge: float = 1.0,
+        threshold: float | str = 0.5,
+    ) -> None:
+        self.n_components = n_components
+        self.alpha = alpha
+        self.center = center
+        self.regressor = regressor
+        self.ridge = ridge
+        self.threshold = threshold
+
+    def _make_encoder(self) -> LabelSpace:
+        return ImplicitLabelSpace(
+            self.n_components, self.alpha, center=self.center, ridge=self.ridge
+        )
+
+
+class ImplicitLabelSpace(LabelSpace):
+    r"""The encoder of FaIE: free codes of the training rows, and their linear decoder.
+
+    ``fit_transform(Y, X)`` takes the labels first and the features second, and returns the codes
+    that solve the eigenproblem of :class:`FaIE`. Other labels have no such codes: ``transform``
+    returns the codes that decode closest to them, which for the training rows is the same only
+    with ``alpha=0``. Codes beyond the rank of the problem are zero.
+
+    Parameters
+    ----------
+    n_components : int or float, default=0.5
+        Number of codes, or their share of the labels.
+    alpha : float, default=0.1
+        Weight of predictability.
+    center : bool, default=False
+        Measure the labels from their mean.
+    ridge : float, default=1.0
+        Penalty of the ridge regression, on standardised features.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_labels)
+        The decoder (Q).
+    label_mean_ : ndarray of shape (n_labels,)
+        What is added to decoded codes: the mean of the labels, or zero without ``center``.
+    eigenvalues_ : ndarray of shape (n_components,)
+        Recoverability plus alpha times predictability of each code, largest first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll.methods import ImplicitLabelSpace
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> Y = np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1], [0, 0, 1]])
+    >>> encoder = ImplicitLabelSpace(n_components=2)
+    >>> codes = encoder.fit_transform(Y, X)
+    >>> bool(np.allclose(codes.T @ codes, np.eye(2)))
+    True
+    """
+
+    uses_features = True
+
+    eigenvalues_: np.ndarray
+
+    def __init__(
+        self,
+        n_components: int | float = 0.5,
+        alpha: float = 0.1,
+        *,
+        center: bool = False,
+        ridge: float = 1.0,
+    ) -> None:
+        self.n_components = n_components
+        self.alpha = alpha
+        self.center = center
+        self.ridge = ridge
+
+    def _learn(self, Y: Any, system: RidgeSystem | None) -> np.ndarray:
+        assert system is not None
+        n_components = count_of(self.n_components, Y.shape[1], "n_components")
+        if not isinstance(self.alpha, Real) or not 0 <= self.alpha < np.inf:
+            raise ValueError(f"alpha must be 0 or more and finite, got {self.alpha!r}.")
+        self.label_mean_ = column_means(Y) if self.center else np.zeros(Y.shape[1])
+        # Without centring the constant is one more feature, with the same penalty as the others.
+        constant = 0.0 if self.center else 1.0 / (system.n_rows + system.ridge)
+        solve = _codes_by_rows if system.dual else _codes_by_columns
+        values, codes = solve(Y, self.label_mean_, system, self.alpha, constant, n_components)
+        # Q = Z'Y, with the labels centred implicitly.
+        decoder = np.asarray(codes.T @ Y) - np.outer(codes.sum(axis=0), self.label_mean_)
+        signs = with_fixed_signs(decoder)
+        self.components_, self.eigenvalues_ = signs[:, None] * decoder, values
+        return codes * signs
+
+    def _project(self, Y: Any) -> np.ndarray:
+        inverse = np.linalg.pinv(self.components_)
+        return np.asarray(Y @ inverse - self.label_mean_ @ inverse)
+
+
+def _codes_by_columns(
+    Y: Any, mean: np.ndarray, system: RidgeSystem, alpha: float, constant: float, count: int
+) -> tuple[np.ndarray, np.ndarray]:
+    r"""First eigenvalues and eigenvectors of YY' + alpha (H + constant 11').
+
+    The matrix is G G' for :math:`G = [Y, \sqrt{\alpha} B, \sqrt{\alpha\,constant}\, 1]` with H = B
+    B'. An eigenvector u of the smaller G'G with eigenvalue s^2 gives the eigenvector G u / s.
+    """
+    n_rows, n_labels = Y.shape
+    root = np.sqrt(alpha)
+    weight = root * np.sqrt(constant)
+    totals = n_rows * (column_means(Y) - mean)
+    with_features = root * system.half(Y)
+    inner = alpha * system.half_gram()
+    size = n_labels + len(inner)
+    gram = np.zeros((size + 1, size + 1))
+    gram[:n_labels, :n_labels] = label_gram(Y) - n_rows * np.outer(mean, mean)
+    gram[n_labels:size, :n_labels] = with_features
+    gram[:n_labels, n_labels:size] = with_features.T
+    gram[n_labels:size, n_labels:size] = inner
+    gram[:n_labels, size] = gram[size, :n_labels] = weight * totals
+    gram[size, size] = weight**2 * n_rows
+    values, vectors = top_eigenvectors(gram, count)
+    vectors = vectors * _inverse_roots(values)
+    codes = np.asarray(Y @ vectors[:n_labels] - mean @ vectors[:n_labels])
+    codes += root * system.half_product(vectors[n_labels:size]) + weight * vectors[size]
+    return values, codes
+
+
+def _codes_by_rows(
+    Y: Any, mean: np.ndarray, system: RidgeSystem, alpha: float, constant: float, count: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same, where the rows are fewer than the features and their matrix is the smaller one."""
+    labels = (Y.toarray() if sparse.issparse(Y) else Y) - mean
+    omega = labels @ labels.T + alpha * (system.hat_matrix() + constant)
+    found = min(count, len(omega))
+    values, codes = np.zeros(count), np.zeros((len(omega), count))
+    values[:found], codes[:, :found] = top_eigenvectors(omega, found)
+    return values, codes * (_inverse_roots(values) > 0)
+
+
+def _inverse_roots(values: np.ndarray) -> np.ndarray:
+    """One over the square root of eigenvalues, 0 for those that are rounding errors."""
+    useful = values > _RANK_TOLERANCE * max(values[0], 0.0)
+    return np.where(useful, 1.0 / np.sqrt(np.where(useful, values, 1.0)), 0.0)

@@ -1,0 +1,293 @@
+"""Ensemble of pruned sets (EPS): label powerset on the frequent label sets, several times.
+
+Rows with a rare label set are used with frequent subsets of it instead; every member sees another
+sample of the rows.
+
+References
+----------
+Read, Pfahringer, Holmes: Multi-label classification using ensembles of pruned sets. ICDM 2008.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_random_state
+from sklearn.utils.parallel import Parallel, delayed
+
+from splmll.base import Capabilities
+from splmll.methods._base_learner import BaseLearnerClassifier, check_voting
+from splmll.methods._label_sets import (
+    LabelSetEnsemble,
+    LabelSetLearner,
+    find_label_sets,
+    fit_label_sets,
+)
+from splmll.methods._own_rule import fit_own_rule
+
+STRATEGIES = ("largest", "all")
+
+# Pairs of a rare and a frequent set that are compared at the same time.
+_BLOCK_PAIRS = 2**23
+
+
+class EnsembleOfPrunedSets(BaseLearnerClassifier):
+    """Label powerset models on pruned label sets of random samples of the rows (EPS).
+
+    Each member draws a sample of the rows without replacement, prunes its label sets (see
+    :func:`prune`) and fits one multiclass classifier to the sets that are left. The score of a
+    label is the mean over the members. Together they can predict sets that no row has.
+
+    Parameters
+    ----------
+    estimator : classifier or None, default=None
+        The base learner, cloned for every member. None is multinomial logistic regression
+        (``LogisticRegression(max_iter=1000)``) on features standardised once for all members,
+        without centring where X is sparse. A base learner you give receives X as it is.
+    n_estimators : int, default=10
+        Number of members (m).
+    max_samples : float, default=0.66
+        Share of the rows that a member sees, above 0 and at most 1.
+    pruning : int, default=2
+        Label sets that occur at most so often in the sample are pruned (p); 0 prunes nothing. The
+        authors try 1 to 5. Larger is faster and loses more of the rare labels. A member with fewer
+        than two sets left prunes less; where hardly a set occurs twice, as with hundreds of labels,
+        it has almost as many classes as rows, and :class:`RAkEL` is the better choice.
+    strategy : {"largest", "all"}, default="largest"
+        Which frequent subsets a row with a pruned set is used with: the largest ones, of
+        equally large ones the most frequent (strategy A), or all large enough (B).
+    subset_limit : int, default=3
+        With "largest", how many subsets a row is used with at most; with "all", only subsets with
+        more labels than this are used (b).
+    voting : {"soft", "hard"}, default="soft"
+        "hard" is the paper's: every member votes for the labels of its most likely set, and the
+        score is the share of votes, of which there are only ``n_estimators + 1`` values, so that
+        many labels tie. "soft" averages marginal probabilities, which ranks better and gives
+        probabilities strictly between 0 and 1.
+    threshold : float or str, default=0.5
+        A label is predicted where its score is at least the threshold. A name is a rule of
+        :data:`splmll.thresholds.RULES`, fitted on out-of-fold scores of the training data; the
+        authors choose a threshold by the cardinality.
+    n_jobs : int or None, default=None
+        How many members to fit at the same time, as in joblib.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the samples, and of base learners that have one.
+
+    Attributes
+    ----------
+    members_ : list of LabelSetLearner
+        The members: ``guard`` is the fitted base learner, ``sets`` its label sets, one row per
+        class. Default base learners work on standardised features.
+    scaler_ : StandardScaler or None
+        The shared standardisation of the default base learner.
+    thresholds_ : ndarray of shape (n_labels,)
+        Threshold of each label, NaN where the rule has none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll.methods import EnsembleOfPrunedSets
+    >>> X = np.repeat([[0.0], [1.0], [2.0]], 10, axis=0)
+    >>> Y = np.repeat([[1, 0], [1, 1], [0, 0]], 10, axis=0)
+    >>> model = EnsembleOfPrunedSets(random_state=0).fit(X, Y)
+    >>> model.predict([[0.0], [2.0]])
+    array([[1, 0],
+           [0, 0]])
+    """
+
+    capabilities = Capabilities(
+        sparse_labels=True,
+        probabilities=True,
+        cost="10 base fits with a class for each frequent label set",
+    )
+
+    members_: list[LabelSetLearner]
+    _ensemble: LabelSetEnsemble
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_estimators: int = 10,
+        max_samples: float = 0.66,
+        pruning: int = 2,
+        strategy: str = "largest",
+        subset_limit: int = 3,
+        voting: str = "soft",
+        threshold: float | str = 0.5,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.max_samples = max_samples
+        self.pruning = pruning
+        self.strategy = strategy
+        self.subset_limit = subset_limit
+        self.voting = voting
+        self.threshold = threshold
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _fit(self, X: Any, Y: Any) -> None:
+        self._check_parameters()
+        self._set_threshold(fit_own_rule(self, X, Y, self.threshold))
+        base, X = self._prepare_learner(X)
+        samples = self._draw_samples(X.shape[0])
+        self.members_ = Parallel(n_jobs=self.n_jobs)(
+            delayed(_fit_member)(base, X, Y, sample, self.pruning, self.strategy, self.subset_limit)
+            for sample in samples
+        )
+        self._ensemble = LabelSetEnsemble(
+            self.members_, len(self.members_), X.shape[1], self.scaler_
+        )
+
+    def _scores(self, X: Any) -> np.ndarray:
+        return self._ensemble.scores(X, self.voting)
+
+    def _draw_samples(self, n_rows: int) -> list[np.ndarray]:
+        random = check_random_state(self.random_state)
+        size = int(np.ceil(self.max_samples * n_rows))
+        # In the order of the table: a sample of all rows is the table itself.
+        return [
+            np.sort(random.choice(n_rows, size, replace=False)) for _ in range(self.n_estimators)
+        ]
+
+    def _check_parameters(self) -> None:
+        if not isinstance(self.n_estimators, Integral) or self.n_estimators < 1:
+            raise ValueError(
+                f"n_estimators must be a whole number of at least 1, got {self.n_estimators!r}."
+            )
+        if not isinstance(self.max_samples, Real) or not 0 < self.max_samples <= 1:
+            raise ValueError(
+                "max_samples is a share of the rows, above 0 and at most 1, got "
+                f"{self.max_samples!r}: pass 1.0 to let every member see all rows."
+            )
+        _check_pruning(self.pruning, self.strategy, self.subset_limit)
+        check_voting(self.voting)
+
+
+def prune(
+    Y: Any, pruning: int = 2, *, strategy: str = "largest", subset_limit: int = 3
+) -> tuple[np.ndarray, sparse.csr_array]:
+    """Keep the rows with frequent label sets; use the others with frequent subsets of theirs.
+
+    A label set is frequent where it occurs more than ``pruning`` times. Where fewer than two sets
+    are that frequent, ``pruning`` is lowered until two are, or until nothing is pruned. A row
+    with a rare set is used once for each chosen frequent subset of its labels, with that subset in
+    place of its labels, and dropped where there is none. The empty set is never chosen: every
+    row would have it as a subset.
+
+    Parameters
+    ----------
+    Y : array-like or sparse matrix of shape (n_rows, n_labels)
+        0/1 labels.
+    pruning : int, default=2
+        Sets that occur at most so often are pruned (p).
+    strategy : {"largest", "all"}, default="largest"
+        Choose the ``subset_limit`` largest subsets, of equally large ones the more frequent, then
+        the one seen first (A); or all subsets with more than ``subset_limit`` labels (B).
+    subset_limit : int, default=3
+        The limit in both strategies (b).
+
+    Returns
+    -------
+    rows : ndarray of shape (n_kept,)
+        Row numbers of Y: the rows with frequent sets, then the others, as often as used.
+    labels : CSR array of shape (n_kept, n_labels)
+        Their labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll.methods.pruned_sets import prune
+    >>> Y = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]])
+    >>> rows, labels = prune(Y, pruning=1)
+    >>> rows
+    array([0, 1, 2, 3, 4, 4])
+    >>> labels.toarray().astype(int)
+    array([[1, 0, 0],
+           [1, 0, 0],
+           [0, 1, 0],
+           [0, 1, 0],
+           [1, 0, 0],
+           [0, 1, 0]])
+    """
+    _check_pruning(pruning, strategy, subset_limit)
+    Y = sparse.csr_array(Y, dtype=np.float64)
+    sets, classes = find_label_sets(Y)
+    counts = np.bincount(classes)
+    runner_up = np.sort(counts)[-2:][0]
+    frequent = counts > min(pruning, runner_up - 1)
+    is_kept = frequent[classes]
+    chosen = _frequent_subsets(sets, counts, frequent, strategy, subset_limit)
+
+    kept_rows, rare_rows = np.flatnonzero(is_kept), np.flatnonzero(~is_kept)
+    of_rare_rows = sparse.coo_array(chosen[classes[rare_rows]])
+    rows = np.concatenate([kept_rows, rare_rows[of_rare_rows.row]])
+    new_classes = np.concatenate([classes[kept_rows], of_rare_rows.col])
+    return rows, sets[new_classes]
+
+
+def _frequent_subsets(
+    sets: sparse.csr_array,
+    counts: np.ndarray,
+    frequent: np.ndarray,
+    strategy: str,
+    subset_limit: int,
+) -> sparse.csr_array:
+    """Return, for all pairs of sets, whether the first is rare and is used with the second."""
+    n_sets = sets.shape[0]
+    sizes = sets.sum(axis=1)
+    rare = np.flatnonzero(~frequent)
+    # Best first; lexsort is stable, so that equals stay in the order in which they were seen.
+    candidates = np.flatnonzero(frequent)
+    candidates = candidates[np.lexsort((-counts[candidates], -sizes[candidates]))]
+    if strategy == "all":
+        candidates = candidates[sizes[candidates] > subset_limit]
+    of_candidates = sets[candidates].T.tocsc()
+    chosen = []
+    step = max(1, _BLOCK_PAIRS // max(1, len(candidates)))
+    for start in range(0, len(rare), step):
+        batch = rare[start : start + step]
+        # A sparse product stores pairs with a label in common, which the empty set never has.
+        common = sparse.csr_array(sets[batch] @ of_candidates)
+        common.sort_indices()
+        is_subset = common.data == sizes[candidates[common.indices]]
+        first, second = common.tocoo().coords
+        first, second = first[is_subset], second[is_subset]
+        if strategy == "largest":
+            position = np.arange(len(first)) - np.searchsorted(first, first)
+            first, second = first[position < subset_limit], second[position < subset_limit]
+        chosen.append((batch[first], candidates[second]))
+    pairs = np.hstack(chosen) if chosen else np.empty((2, 0), dtype=np.int64)
+    return sparse.csr_array((np.ones(pairs.shape[1]), tuple(pairs)), shape=(n_sets, n_sets))
+
+
+def _fit_member(
+    base: Any,
+    X: Any,
+    Y: Any,
+    sample: np.ndarray,
+    pruning: int,
+    strategy: str,
+    subset_limit: int,
+) -> LabelSetLearner:
+    rows, labels = prune(Y[sample], pruning, strategy=strategy, subset_limit=subset_limit)
+    return fit_label_sets(base, X[sample[rows]], labels)
+
+
+def _check_pruning(pruning: Any, strategy: Any, subset_limit: Any) -> None:
+    if not isinstance(pruning, Integral) or pruning < 0:
+        raise ValueError(
+            f"pruning must be a whole number, 0 to prune nothing or more, got {pruning!r}."
+        )
+    if strategy not in STRATEGIES:
+        raise ValueError(f'strategy must be "largest" or "all", got {strategy!r}.')
+    if not isinstance(subset_limit, Integral) or subset_limit < 0:
+        raise ValueError(
+            f"subset_limit must be a whole number of at least 0, got {subset_limit!r}."
+        )

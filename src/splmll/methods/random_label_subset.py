@@ -1,0 +1,106 @@
+"""PBR, partial binary relevance: regress some labels drawn at random and give up the others.
+
+The plainest way to have fewer outputs, and the yardstick of label-space reduction: whatever
+chooses its landmarks must beat it.
+
+References
+----------
+Chen, Lin: Feature-aware label space dimension reduction for multi-label classification. NIPS 2012.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from splmll.base import Capabilities
+from splmll.methods._label_subset import LabelSubsetClassifier, order_by_content
+from splmll.methods._ridge import column_means
+
+
+class PBR(LabelSubsetClassifier):
+    """Partial binary relevance (PBR), binary relevance with random discarding.
+
+    k labels are drawn, each as likely as any other, and regressed on the features. Every other
+    label gets its mean in the training rows as its score for all rows: it is predicted always if
+    more than half of them carry it, else never. (The authors' comparison gives discarded labels the
+    score that lies exactly on the decision boundary and calls it irrelevant; the mean ranks them by
+    frequency.)
+
+    With as many landmarks as labels this is one regression per label.
+
+    Parameters
+    ----------
+    n_landmarks : int or float, default=0.5
+        Number of labels to regress (k), or their share of the labels. Labels with one value in the
+        training rows need no regression and are never drawn; where fewer others remain, all of
+        them are taken.
+    regressor : regressor or None, default=None
+        Learns the labels drawn; any with scikit-learn's API, cloned. It receives X as it is. None
+        is ridge regression on standardised features.
+    ridge : float, default=1.0
+        Penalty of the default regressor, as ``alpha`` of :class:`sklearn.linear_model.Ridge`.
+    threshold : float or str, default=0.5
+        A label is predicted where its score is at least the threshold. A name is a rule of
+        :data:`splmll.thresholds.RULES`, fitted on out-of-fold scores of the training data.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draw. The same seed gives the same labels in whatever order their columns
+        stand. Results differ much from seed to seed: report several.
+
+    Attributes
+    ----------
+    landmarks_ : ndarray
+        Names of the labels drawn (numbers where labels have no names), in label order.
+    recovery_ : ndarray of shape (n_landmarks, n_labels)
+        1 where a landmark is the label, else 0.
+    intercept_ : ndarray of shape (n_labels,)
+        Score of the discarded labels, 0 for the landmarks.
+    regressor_ : object
+        The fitted regressor of the landmarks.
+    label_mean_ : ndarray of shape (n_labels,)
+        Share of the training rows with each label.
+    thresholds_ : ndarray of shape (n_labels,)
+        Threshold of each label, NaN where the rule has none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll.methods import PBR
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> Y = np.array([[1, 1, 0], [1, 1, 0], [0, 1, 1], [0, 0, 1]])
+    >>> model = PBR(n_landmarks=2, random_state=0).fit(X, Y)
+    >>> discarded = np.setdiff1d(np.arange(3), model.landmarks_)
+    >>> bool(np.ptp(model.decision_function(X)[:, discarded]) == 0)
+    True
+    """
+
+    capabilities = Capabilities(sparse_labels=True, cost="N D^2 + N D C")
+
+    def __init__(
+        self,
+        n_landmarks: int | float = 0.5,
+        *,
+        regressor: Any = None,
+        ridge: float = 1.0,
+        threshold: float | str = 0.5,
+        random_state: Any = None,
+    ) -> None:
+        self.n_landmarks = n_landmarks
+        self.regressor = regressor
+        self.ridge = ridge
+        self.threshold = threshold
+        self.random_state = random_state
+
+    def _select(self, Y: Any, n_landmarks: int) -> np.ndarray:
+        rng = check_random_state(self.random_state)
+        mean = column_means(Y)
+        order = order_by_content(Y, rng)
+        varying = order[(mean[order] > 0) & (mean[order] < 1)]
+        drawn = rng.permutation(varying)[:n_landmarks]
+        landmarks = np.sort(drawn)
+        self.recovery_ = np.eye(Y.shape[1])[landmarks]
+        self.intercept_ = mean
+        self.intercept_[landmarks] = 0.0
+        return landmarks
