@@ -1,6 +1,7 @@
 """The README tells the truth: its blocks run as printed, its commands and files exist."""
 
 import re
+from importlib.util import module_from_spec, spec_from_file_location
 
 import matplotlib as mpl
 import pytest
@@ -70,3 +71,12 @@ def test_picture_is_small_enough_to_load_quickly():
 def test_place_for_the_results_is_marked_once():
     text = README.read_text("utf-8")
     assert text.count("<!-- results:start -->") == text.count("<!-- results:end -->") == 1
+
+
+def test_the_table_of_methods_is_that_of_the_catalogue():
+    specification = spec_from_file_location("make_tables", ROOT / "docs" / "make_tables.py")
+    module = module_from_spec(specification)
+    specification.loader.exec_module(module)
+    text = README.read_text("utf-8")
+    table = text.split("<!-- methods:start -->\n", 1)[1].split("\n<!-- methods:end -->", 1)[0]
+    assert table == module.methods_table()

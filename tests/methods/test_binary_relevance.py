@@ -88,6 +88,19 @@ def test_equals_one_vs_rest(problem: Problem) -> None:
     assert_allclose(BinaryRelevance(forest).fit(X, Y).predict_proba(X_new), expected)
 
 
+def test_agrees_with_scikit_multilearn(problem: Problem) -> None:
+    peers = pytest.importorskip("skmultilearn.problem_transform")
+    X, Y, X_new = problem
+    tree = DecisionTreeClassifier(max_depth=3, random_state=0)
+    peer = peers.BinaryRelevance(tree, require_dense=[True, True]).fit(X, Y)
+    ours = BinaryRelevance(tree).fit(X, Y)
+    probabilities = ours.predict_proba(X_new)
+    assert_allclose(probabilities, peer.predict_proba(X_new).toarray(), atol=1e-12)
+    # At exactly 1/2 a tree decides for 0 and this library for 1.
+    decided = probabilities != 0.5
+    assert_array_equal(ours.predict(X_new)[decided], peer.predict(X_new).toarray()[decided])
+
+
 def test_one_label_is_the_base_learner(problem: Problem) -> None:
     X, Y, X_new = problem
     y = np.where(Y[:, 0] == 1, "yes", "no")

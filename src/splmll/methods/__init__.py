@@ -2,7 +2,7 @@
 
 from splmll.methods.binary_relevance import BinaryRelevance
 from splmll.methods.calibrated_ranking import CalibratedLabelRanking
-from splmll.methods.catalogue import GROUPS, METHODS, Method, make_method
+from splmll.methods.catalogue import GROUPS, METHODS, Method, describe_methods, make_method
 from splmll.methods.classifier_chains import EnsembleOfClassifierChains
 from splmll.methods.column_subset import MLCSSP
 from splmll.methods.conditional_label_space import CPLST, ConditionalLabelSpace
@@ -45,5 +45,6 @@ __all__ = [
     "PrincipalLabelSpace",
     "RAkEL",
     "ThresholdedRandomForest",
+    "describe_methods",
     "make_method",
 ]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
+import pandas as pd
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -264,7 +265,8 @@ METHODS: dict[str, Method] = _catalogue(
         "Pattern Recognition 37(9), 2004",
         "reference",
         # Only distances count in this kernel: features need no shift, and sparse ones stay sparse.
-        {"estimator": make_pipeline(StandardScaler(with_mean=False), SVC())},
+        # gamma="scale" would take features that are not centred for large ones.
+        {"estimator": make_pipeline(StandardScaler(with_mean=False), SVC(gamma="auto"))},
     ),
     Method(
         "RF",
@@ -296,7 +298,7 @@ def make_method(name: str, **parameters: Any) -> Any:
     >>> make_method("RAkEL", labelset_size=2)
     RAkEL(labelset_size=2)
     >>> make_method("br-svm", estimator__svc__C=10).estimator[-1]
-    SVC(C=10)
+    SVC(C=10, gamma='auto')
     """
     by_lower_case = {known.lower(): known for known in METHODS}
     if name.lower() in by_lower_case:
@@ -304,3 +306,37 @@ def make_method(name: str, **parameters: Any) -> Any:
     close = get_close_matches(name.lower(), by_lower_case, n=1)
     hint = f" Did you mean {by_lower_case[close[0]]!r}?" if close else ""
     raise ValueError(f"There is no method {name!r}.{hint} There are {', '.join(METHODS)}.")
+
+
+def describe_methods() -> pd.DataFrame:
+    """Return the catalogue as a table, one line per method.
+
+    Returns
+    -------
+    table : DataFrame
+        Name, what it stands for, class, group, what it can do, how one fit grows with rows (N),
+        features (D) and labels (C), where it was published, and what is particular to this version.
+
+    Examples
+    --------
+    >>> from splmll.methods import describe_methods
+    >>> describe_methods().loc["ML-kNN", ["class", "cost of a fit"]].tolist()
+    ['MLkNN', 'N^2 D']
+    """
+    lines = {}
+    for method in METHODS.values():
+        can = method.capabilities
+        lines[method.name] = {
+            "method": method.title,
+            "class": method.estimator.__name__,
+            "group": method.group,
+            "sparse X": can.sparse_features,
+            "sparse Y": can.sparse_labels,
+            "unknown labels": can.unknown_labels,
+            "probabilities": can.probabilities,
+            "threshold always tuned": can.ranking_only,
+            "cost of a fit": can.cost,
+            "reference": method.reference,
+            "remark": method.remark,
+        }
+    return pd.DataFrame.from_dict(lines, orient="index")
