@@ -15,9 +15,9 @@ from scipy.special import expit
 
 from splmll.base import MultilabelClassifier
 from splmll.methods._bounded_quadratic import bounded_quadratic
+from splmll.methods._feature_scale import FeatureScale, check_scale
 from splmll.methods._own_rule import fit_own_rule
 from splmll.methods._sign_regression import SignRegression
-from splmll.methods.nearest_neighbours import _feature_scale
 
 # No component of the projected gradient is larger at the solution; labels are about 1 in size.
 _TOLERANCE = 1e-8
@@ -52,8 +52,7 @@ class NumericalLabelClassifier(MultilabelClassifier):
     numerical_labels_: np.ndarray
     regression_: SignRegression
     objective_: np.ndarray
-    shift_: np.ndarray
-    scale_: np.ndarray
+    feature_scale_: FeatureScale
 
     def _reconstruction(self, X: Any) -> sparse.csr_array:
         raise NotImplementedError(f"{type(self).__name__} must write _reconstruction")
@@ -65,9 +64,8 @@ class NumericalLabelClassifier(MultilabelClassifier):
         # Scores are signed: without a learnt rule the cut is at 0.
         self._set_threshold(fit_own_rule(self, X, Y, self.threshold, default=0.0))
         X = X.astype(np.float64) if sparse.issparse(X) else np.ascontiguousarray(X, np.float64)
-        self.shift_, self.scale_ = _feature_scale(X, self.scale, "euclidean")
-        self._sparse_rows = sparse.issparse(X)
-        X = self._scaled(X)
+        self.feature_scale_ = FeatureScale(X, self.scale)
+        X = self.feature_scale_.apply(X)
         signs = 2.0 * Y - 1.0
         self.reconstruction_ = self._reconstruction(X)
         self.numerical_labels_ = numerical_labels(self.reconstruction_, signs, lower, upper)
@@ -82,21 +80,11 @@ class NumericalLabelClassifier(MultilabelClassifier):
         self.objective_ = self.regression_.objective_
 
     def _scores(self, X: Any) -> np.ndarray:
-        return self.regression_.predict(self._scaled(X)) + ABOVE_THE_KINK
+        return self.regression_.predict(self.feature_scale_.apply(X)) + ABOVE_THE_KINK
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
         # Scores regressed on -1 and +1: the curve of 0/1 labels, twice as wide and around 0.
         return np.asarray(expit(2.0 * scores))
-
-    def _scaled(self, X: Any) -> Any:
-        # Rows take the storage of the training rows. Sparse ones are not shifted, which changes
-        # no distance.
-        if self._sparse_rows:
-            X = sparse.csr_array(X)
-            data = X.data / self.scale_[X.indices]
-            return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
-        X = X.toarray() if sparse.issparse(X) else np.ascontiguousarray(X)
-        return (X - self.shift_) / self.scale_
 
     def _check_steps(self, n_rows: int) -> None:
         if not isinstance(self.fit_weight, Real) or not 0 < self.fit_weight < np.inf:
@@ -112,8 +100,7 @@ class NumericalLabelClassifier(MultilabelClassifier):
                 f"width must be positive and finite, or None for the mean distance of the rows, "
                 f"got {self.width!r}."
             )
-        if self.scale not in ("minmax", "standard", None):
-            raise ValueError(f'scale must be "minmax", "standard" or None, got {self.scale!r}.')
+        check_scale(self.scale)
         if n_rows < 2:
             raise ValueError(
                 f"{type(self).__name__} found n_samples = 1: give it at least 2 rows to compare."

@@ -109,8 +109,8 @@ class MLFE(NumericalLabelClassifier):
         The fitted regression.
     objective_ : ndarray of shape (n_steps,)
         Objective of the third step after each of its steps; it never rises.
-    shift_, scale_ : ndarray of shape (n_features,)
-        Features are used as ``(X - shift_) / scale_``.
+    feature_scale_ : FeatureScale
+        Features are used as ``(X - shift) / scale`` with its ``shift`` and ``scale``.
     thresholds_ : ndarray of shape (n_labels,)
         Threshold of each label, NaN where the rule has none.
 

@@ -5,7 +5,7 @@ combinations of the given ones.
 
 References
 ----------
-Zhang, Yu, Fu, Wang, Hu: Hybrid noise-oriented multilabel learning. IEEE Transactions on
+Zhang, Yu, Fu, Zhu, Chen, Hu: Hybrid noise-oriented multilabel learning. IEEE Transactions on
 Cybernetics 50(6), 2020. Only its abstract was available: what follows is a reconstruction.
 """
 
@@ -20,8 +20,8 @@ from scipy.linalg import lstsq, solve
 from scipy.special import expit
 
 from splmll.base import Capabilities, MultilabelClassifier
+from splmll.methods._feature_scale import FeatureScale, check_scale
 from splmll.methods._own_rule import fit_own_rule
-from splmll.methods.nearest_neighbours import _feature_scale
 
 # Added to squared row norms (e), so that a norm has a gradient at 0 as well.
 SMOOTHING = 1e-10
@@ -134,13 +134,12 @@ class HNOML(MultilabelClassifier):
     def _fit(self, X: Any, Y: np.ndarray) -> None:
         self._check_parameters()
         X = X.astype(np.float64)
-        shift, spread = _feature_scale(X, self.scale, "euclidean")
         # Sparse features are not shifted: the bias takes up any shift, and nothing else changes.
-        scaled = X * (1.0 / spread)[None, :] if sparse.issparse(X) else (X - shift) / spread
-        weights, bias = self._minimise(scaled, Y)
+        features = FeatureScale(X, self.scale)
+        weights, bias = self._minimise(features.apply(X), Y)
         self.feature_weights_ = weights
-        self.coef_ = (weights / spread[:, None]).T
-        self.intercept_ = bias - self.coef_ @ shift
+        self.coef_ = (weights / features.scale[:, None]).T
+        self.intercept_ = bias - self.coef_ @ features.shift
         middle = _middle(Y, Y @ self.enrichment_)
         self._set_threshold(fit_own_rule(self, X, Y, self.threshold, default=middle))
 
@@ -204,8 +203,7 @@ class HNOML(MultilabelClassifier):
             value: Any = getattr(self, name)
             if not isinstance(value, Real) or not 0 < float(value) < np.inf:
                 raise ValueError(f"{name} must be positive and finite, got {value!r}.")
-        if self.scale not in ("minmax", "standard", None):
-            raise ValueError(f'scale must be "minmax", "standard" or None, got {self.scale!r}.')
+        check_scale(self.scale)
 
 
 def _smooth_norms(matrix: np.ndarray) -> np.ndarray:

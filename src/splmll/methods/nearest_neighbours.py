@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
 from splmll.base import Capabilities, MultilabelClassifier
+from splmll.methods._feature_scale import FeatureScale, check_scale
 from splmll.methods._neighbours import NeighbourSearch, check_search
 from splmll.methods._own_rule import fit_own_rule
 
@@ -76,8 +76,8 @@ class MLkNN(MultilabelClassifier):
         The search over the scaled training rows.
     labels_ : CSR array of shape (n_rows, n_labels)
         Labels of the training rows.
-    shift_, scale_ : ndarray of shape (n_features,)
-        Features are used as ``(X - shift_) / scale_``.
+    feature_scale_ : FeatureScale
+        Features are used as ``(X - shift) / scale`` with its ``shift`` and ``scale``.
     thresholds_ : ndarray of shape (n_labels,)
         Threshold of each label, NaN where the rule has none.
 
@@ -108,8 +108,7 @@ class MLkNN(MultilabelClassifier):
     posterior_: np.ndarray
     neighbors_: NeighbourSearch
     labels_: sparse.csr_array
-    shift_: np.ndarray
-    scale_: np.ndarray
+    feature_scale_: FeatureScale
 
     def __init__(
         self,
@@ -134,15 +133,15 @@ class MLkNN(MultilabelClassifier):
         self._check_parameters(X.shape[0])
         self._set_threshold(fit_own_rule(self, X, Y, self.threshold))
         self.labels_ = sparse.csr_array(Y)
-        self.shift_, self.scale_ = _feature_scale(X, self.scale, self.metric)
-        self._sparse_search = sparse.issparse(X)
+        # A shift would change angles.
+        self.feature_scale_ = FeatureScale(X, self.scale, with_shift=self.metric != "cosine")
         n_neighbors = min(self.n_neighbors, X.shape[0] - 1)
         self.neighbors_ = NeighbourSearch(self.search, n_neighbors, self.metric, self.n_jobs)
-        self.neighbors_.fit(self._scaled(X))
+        self.neighbors_.fit(self.feature_scale_.apply(X))
         self._learn_tables(self._count(self.neighbors_.of_training_rows()))
 
     def _scores(self, X: Any) -> np.ndarray:
-        counts = self._count(self.neighbors_.of(self._scaled(X))).toarray()
+        counts = self._count(self.neighbors_.of(self.feature_scale_.apply(X))).toarray()
         return self.posterior_[np.arange(counts.shape[1]), counts]
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
@@ -155,19 +154,10 @@ class MLkNN(MultilabelClassifier):
             )
         if not isinstance(self.smoothing, Real) or not 0 <= self.smoothing < np.inf:
             raise ValueError(f"smoothing must be 0 or more and finite, got {self.smoothing!r}.")
-        if self.scale not in ("minmax", "standard", None):
-            raise ValueError(f'scale must be "minmax", "standard" or None, got {self.scale!r}.')
+        check_scale(self.scale)
         check_search(self.search)
         if n_rows < 2:
             raise ValueError("ML-kNN found n_samples = 1: give it at least 2 rows to compare.")
-
-    def _scaled(self, X: Any) -> Any:
-        # The search compares like with like: rows take the storage of the training rows.
-        if self._sparse_search:
-            X = sparse.csr_array(X)
-            data = X.data / self.scale_[X.indices]
-            return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
-        return ((X.toarray() if sparse.issparse(X) else X) - self.shift_) / self.scale_
 
     def _count(self, found: np.ndarray) -> sparse.csr_array:
         """How many of the neighbours found for each row carry each label."""
@@ -213,24 +203,3 @@ def _histogram(counts: sparse.csr_array, n_rows: np.ndarray, width: int) -> np.n
 def _share(table: np.ndarray) -> np.ndarray:
     total = table.sum(axis=1, keepdims=True)
     return np.divide(table, total, out=np.zeros_like(table), where=total > 0)
-
-
-def _feature_scale(X: Any, scale: str | None, metric: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Shift and scale of each feature: ``(X - shift) / scale`` is what distances are taken of."""
-    n_features = X.shape[1]
-    shift, spread = np.zeros(n_features, X.dtype), np.ones(n_features, X.dtype)
-    if scale is None:
-        return shift, spread
-    if sparse.issparse(X):
-        if scale == "minmax":
-            low, high = min_max_axis(X, axis=0)
-            spread = high - low
-        else:
-            spread = np.sqrt(mean_variance_axis(X, axis=0)[1])
-    elif scale == "minmax":
-        shift, spread = X.min(axis=0), np.ptp(X, axis=0)
-    else:
-        shift, spread = X.mean(axis=0), X.std(axis=0)
-    if metric == "cosine":
-        shift = np.zeros(n_features, X.dtype)
-    return shift, np.where(spread > 0, spread, 1).astype(X.dtype)
