@@ -64,7 +64,8 @@ class FeatureScale:
             X = sparse.csr_array(X)
             data = X.data / self.scale[X.indices]
             return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
-        X = X.toarray() if sparse.issparse(X) else X
+        # Sums over rows stored column by column differ in the last digits.
+        X = X.toarray() if sparse.issparse(X) else np.ascontiguousarray(X)
         return (X - self.shift) / self.scale
 
 
