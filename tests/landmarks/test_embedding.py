@@ -262,8 +262,12 @@ def test_cross_entropy_gives_logistic_outputs():
 def test_both_losses_take_turns_with_the_draws_of_the_folds():
     X, Y, folds = data()
     twice = np.vstack([folds, np.roll(folds, 1, axis=1)])
-    f = small_network(seed=1, loss="both").fit(X, Y, twice, center=True)
+    f = small_network(seed=1, loss="turns").fit(X, Y, twice, center=True)
     assert [isinstance(model, Logistic) for model in f.models] == [True] * 3 + [False] * 3
+    mixed = small_network(seed=1, loss="once").fit(X, Y, twice, center=True)
+    assert not any(isinstance(model, Logistic) for model in mixed.models)
+    alone = small_network(seed=1, loss="once").fit(X, Y, folds, center=True)
+    assert all(isinstance(model, Logistic) for model in alone.models)
     once = small_network(seed=1, loss="cross-entropy").fit(X, Y, folds, center=True)
     for model, other in zip(f.models[:3], once.models, strict=True):
         np.testing.assert_array_equal(forward(model, X), forward(other, X))

@@ -169,7 +169,8 @@ default="mlp"
         network gives. "cross-entropy" takes that for logits, and f(x) is their logistic function:
         rare labels are ranked far better. "auto" trains a torch module of yours, and Algorithm 1,
         by the former; networks of the first draw of the folds by the latter and those of further
-        draws by the former, because the two err differently and average well.
+        draws by the former, because the two err differently and average well. In a blend it is
+        one of the two: cross-entropy where folds are drawn once.
     hidden_layer_sizes : tuple of int, default=(512, 64)
         Hidden layers of the network.
     dropout : float, default=0.5
@@ -739,7 +740,9 @@ default="mlp"
                 folds[r, held] = k
         return folds
 
-    def _network(self, kind: Any, seed: int, progress: FitProgress) -> NetworkEmbedding:
+    def _network(
+        self, kind: Any, seed: int, progress: FitProgress, blended: bool = False
+    ) -> NetworkEmbedding:
         module = kind if isinstance(kind, nn.Module) else None
         previous = getattr(self, "embedding_", None) if self.warm_start else None
         return NetworkEmbedding(
@@ -748,7 +751,7 @@ default="mlp"
             hidden=tuple(self.hidden_layer_sizes),
             dropout=self.dropout,
             scale=self.scale and module is None,
-            loss=self._loss_of(kind),
+            loss=self._loss_of(kind, blended),
             training=Training(
                 learning_rate=self.learning_rate,
                 weight_decay=self.weight_decay,
@@ -762,10 +765,12 @@ default="mlp"
             previous=previous.models if isinstance(previous, NetworkEmbedding) else [],
         )
 
-    def _loss_of(self, kind: Any) -> str:
+    def _loss_of(self, kind: Any, blended: bool) -> str:
         if self.loss != "auto":
             return self.loss
-        return "squared" if self.solver == "algorithm1" or isinstance(kind, nn.Module) else "both"
+        if self.solver == "algorithm1" or isinstance(kind, nn.Module):
+            return "squared"
+        return "once" if blended else "turns"
 
     def _report(self, progress: FitProgress) -> Any:
         """Tell the callbacks of every epoch; a monitor sees f as it stands, without landmarks."""
@@ -822,12 +827,14 @@ default="mlp"
     def _make_embedding(self, seed: int, progress: FitProgress) -> Embedding:
         return self._embedding_of(self.embedding, seed, progress)
 
-    def _embedding_of(self, kind: Any, seed: int, progress: FitProgress) -> Embedding:
+    def _embedding_of(
+        self, kind: Any, seed: int, progress: FitProgress, blended: bool = False
+    ) -> Embedding:
         if isinstance(kind, (list, tuple)):
-            members = [self._embedding_of(member, seed, progress) for member in kind]
+            members = [self._embedding_of(member, seed, progress, True) for member in kind]
             return BlendEmbedding(members=members)
         if isinstance(kind, nn.Module) or kind == "mlp":
-            return self._network(kind, seed, progress)
+            return self._network(kind, seed, progress, blended)
         if isinstance(kind, str) and kind == "linear":
             return LinearEmbedding(alpha=self.alpha, scale=self.scale)
         if isinstance(kind, str) and kind in ("kernel", "blend"):
@@ -840,7 +847,7 @@ default="mlp"
             )
             if kind == "kernel":
                 return kernel
-            network = self._network("mlp", seed, progress)
+            network = self._network("mlp", seed, progress, blended=True)
             return default_blend(network, kernel, seed=seed, n_jobs=self.n_jobs)
         return RegressorEmbedding(regressor=kind, seed=seed, n_jobs=self.n_jobs)
 

@@ -245,7 +245,8 @@ class FoldEmbedding(Embedding):
     models: list[Any] = field(default_factory=list)
     previous: list[Any] = field(default_factory=list)  # where a warm start begins
     columns: np.ndarray | None = None
-    n_folds: int = 1  # models of one draw of the folds
+    n_draws: int = 1  # how often the folds were drawn
+    n_folds: int = 1  # models of one draw
 
     def fit(self, X: Any, Y: Any, folds: np.ndarray | None, center: bool) -> FoldEmbedding:
         """Learn one model per fold."""
@@ -254,7 +255,7 @@ class FoldEmbedding(Embedding):
             self.moments = Moments.of(self.predict(X), Y, center)
             return self
         repeats = folds if self.uses_repeats else folds[:1]
-        self.n_folds = int(folds[0].max()) + 1
+        self.n_draws, self.n_folds = len(repeats), int(folds[0].max()) + 1
         held = [np.flatnonzero(fold == k) for fold in repeats for k in range(int(fold.max()) + 1)]
         every = np.arange(Y.shape[0])
         fitted = Parallel(n_jobs=self.n_jobs)(
@@ -306,10 +307,12 @@ def take_rows(X: Any, index: np.ndarray) -> Any:
 class NetworkEmbedding(FoldEmbedding):
     """A neural network.
 
-    Trained by the squared error of the paper's first term (``loss="squared"``), or by cross-entropy
-    with logistic outputs (``"cross-entropy"``), which ranks rare labels far better. With
-    ``"both"`` the networks of the first draw of the folds are of the second kind and those of
-    further draws of the first: they err differently, and their average is better than either.
+    ``loss`` says what it is trained by: "squared" is the error of the paper's first term;
+    "cross-entropy", with logistic outputs, ranks rare labels far better. With "turns" networks of
+    the first draw of the folds are of the second kind and those of further draws of the first:
+    they err differently, and their average is better than either. With "once" they are of the
+    second kind where folds are drawn once, else of the first; that is what mixes best with trees
+    and kernels.
 
     ``module`` may be any ``torch.nn.Module`` from the input to one output per label; by default it
     is the paper's network, fully connected with leaky ReLU. The rows of a fold stop the training of
@@ -332,7 +335,11 @@ class NetworkEmbedding(FoldEmbedding):
         self, X: Any, Y: Any, rows: np.ndarray, held: np.ndarray | None, k: int
     ) -> nn.Module:
         targets = Y.toarray() if sparse.issparse(Y) else Y
-        logistic = self.loss == "cross-entropy" or (self.loss == "both" and k < self.n_folds)
+        logistic = (
+            self.loss == "cross-entropy"
+            or (self.loss == "turns" and k < self.n_folds)
+            or (self.loss == "once" and self.n_draws == 1)
+        )
         on_epoch = None
         holder: dict[str, nn.Module] = {}
 
