@@ -99,7 +99,7 @@ def test_folds_are_drawn_again_for_small_data() -> None:
 def test_the_network_is_built_as_asked() -> None:
     X, Y = make_problem()
     asked = {**QUICK_NETWORK, "hidden_layer_sizes": (7, 5), "dropout": 0.25, "scale": False}
-    layers = list(SPLMLL("mlp", **asked).fit(X, Y).embedding_.models[0])
+    layers = list(SPLMLL("mlp", **asked).fit(X, Y).embedding_.models[0].logits)
     widths = [(p.in_features, p.out_features) for p in layers if isinstance(p, torch.nn.Linear)]
     assert widths == [(10, 7), (7, 5), (5, 8)]
     assert [p.p for p in layers if isinstance(p, torch.nn.Dropout)] == [0.25, 0.25]
