@@ -29,6 +29,7 @@ from splmll.methods import BinaryRelevance, EnsembleOfClassifierChains, MLkNN, R
 
 GENERATED = "generated"
 N_ROWS, N_FEATURES, N_LABELS = 50_000, 100, 50
+CONTESTS = ["binary relevance", "one chain", "ML-kNN"]
 MOST_ROWS = 10_000  # of real data sets
 SINGLE_ROWS = 200  # how often a single row is predicted
 
@@ -59,7 +60,7 @@ def fit_and_score(model: Any, X: Any, Y: np.ndarray) -> np.ndarray:
     return scores.toarray() if sparse.issparse(scores) else scores
 
 
-def against_peer(name: str, repeats: int) -> list[dict]:
+def against_peer(name: str, repeats: int, chosen: list[str]) -> list[dict]:
     X, Y = read(name)
     varied = (Y.min(axis=0) == 0) & (Y.max(axis=0) == 1)  # the peers refuse constant labels
     Y = Y[:, varied]
@@ -83,7 +84,8 @@ def against_peer(name: str, repeats: int) -> list[dict]:
     )
     X_peer = sparse.csr_matrix(X) if sparse.issparse(X) else X  # they know no sparse arrays
     rows = []
-    for title, (ours, peer) in contests.items():
+    for title in chosen:
+        ours, peer = contests[title]
         our_times, peer_times = [], []
         for _ in range(repeats):
             peer_time, peer_scores = seconds(partial(fit_and_score, peer, X_peer, Y))
@@ -137,13 +139,14 @@ def single_rows(name: str) -> list[dict]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", nargs="+", default=["yeast", "tmc2007", GENERATED])
+    parser.add_argument("--contests", nargs="*", default=CONTESTS, choices=CONTESTS)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--out", type=Path, default=None, help="write JSON here")
     options = parser.parse_args()
     rows = []
     with threadpool_limits(1):
         for name in options.data:
-            rows += against_peer(name, options.repeats)
+            rows += against_peer(name, options.repeats, options.contests)
         for name in options.data:
             if name != GENERATED:
                 rows += single_rows(name)

@@ -10,14 +10,17 @@ from sklearn.tree import DecisionTreeClassifier
 
 from splmll import SPLMLL
 from splmll.methods import (
+    C2AE,
     CPLST,
     HNOML,
+    LEML,
     MLCSSP,
     MLFE,
     MLML,
     MOPLMS,
     PBR,
     PLST,
+    SLEEC,
     BinaryRelevance,
     CalibratedLabelRanking,
     EnsembleOfClassifierChains,
@@ -89,6 +92,27 @@ ESTIMATORS: list[Any] = [
     MLCSSP(random_state=0),
     # With fewer landmarks the discarded labels have a constant score by definition.
     PBR(1.0),
+    LEML(),
+    LEML(1.0, lam=0.1, solver="cg"),
+    LEML(1.0, loss="logistic", threshold="micro-f1"),
+    SLEEC(n_neighbors=5),
+    SLEEC(
+        n_neighbors=5,
+        n_clusters=2,
+        n_learners=3,
+        embedding_solver="svp",
+        weight_sparsity=0.01,
+        embedding_sparsity=0.01,
+        threshold="per-label",
+    ),
+    C2AE(
+        batch_size=32,
+        feature_layer_sizes=(16,),
+        label_layer_sizes=(16,),
+        learning_rate=0.02,
+        max_epochs=60,
+        patience=60,
+    ),
     MLML(),
     MLFE(),
     HNOML(),
@@ -115,6 +139,7 @@ def label_order_matters(estimator: Any) -> bool:
     """
     if isinstance(estimator, RAkEL):
         return not estimator.overlapping or estimator.n_models is not None
-    return isinstance(estimator, SPLMLL) and (
-        estimator.embedding == "mlp" or estimator.solver == "algorithm1"
+    return isinstance(estimator, C2AE) or (
+        isinstance(estimator, SPLMLL)
+        and (estimator.embedding == "mlp" or estimator.solver == "algorithm1")
     )

@@ -1,8 +1,8 @@
 """The numbers printed in the paper: its Tables 2, 3 and 4, mean and standard deviation.
 
 They stand beside measured numbers and are never mixed with them. The paper names neither the base
-learners nor the thresholds of the compared methods, and no method that was measured on held-out rows
-of tmc2007 comes near its numbers; on training rows several do.
+learners nor the thresholds of the compared methods. Its numbers of tmc2007 belong to training rows:
+measured there, ML-kNN agrees with its printed row, and on test rows it is far from it.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from splmll.methods.binary_relevance import BinaryRelevance
 from splmll.methods.calibrated_ranking import CalibratedLabelRanking
+from splmll.methods.canonical_autoencoder import C2AE
 from splmll.methods.catalogue import GROUPS, METHODS, Method, describe_methods, make_method
 from splmll.methods.classifier_chains import EnsembleOfClassifierChains
 from splmll.methods.column_subset import MLCSSP
@@ -11,6 +12,8 @@ from splmll.methods.group_sparse_landmarks import MOPLMS
 from splmll.methods.hybrid_noise import HNOML
 from splmll.methods.implicit_encoding import FaIE, ImplicitLabelSpace
 from splmll.methods.label_powerset import LabelPowerset
+from splmll.methods.local_embeddings import SLEEC
+from splmll.methods.low_rank import LEML
 from splmll.methods.manifold_learning import MLML
 from splmll.methods.nearest_neighbours import MLkNN
 from splmll.methods.network_regressor import NetworkRegressor
@@ -21,9 +24,11 @@ from splmll.methods.random_label_subset import PBR
 from splmll.methods.random_labelsets import RAkEL
 
 __all__ = [
+    "C2AE",
     "CPLST",
     "GROUPS",
     "HNOML",
+    "LEML",
     "METHODS",
     "MLCSSP",
     "MLFE",
@@ -31,6 +36,7 @@ __all__ = [
     "MOPLMS",
     "PBR",
     "PLST",
+    "SLEEC",
     "BinaryRelevance",
     "CalibratedLabelRanking",
     "ConditionalLabelSpace",

@@ -69,11 +69,12 @@ class NeighbourSearch:
             ).fit(X)
         return self
 
-    def of(self, X: Any) -> np.ndarray:
+    def of(self, X: Any, n_neighbors: int | None = None) -> np.ndarray:
         """Return the numbers of the nearest training rows, shape (n_rows, n_neighbors)."""
+        k = self.n_neighbors if n_neighbors is None else n_neighbors
         if self.approximate:
-            return self._look_up(self._vectors(X), self.n_neighbors)
-        return np.asarray(self.index.kneighbors(X, return_distance=False))
+            return self._look_up(self._vectors(X), k)
+        return np.asarray(self.index.kneighbors(X, n_neighbors=k, return_distance=False))
 
     def of_training_rows(self) -> np.ndarray:
         """Return the neighbours of every training row, of which it is none itself."""

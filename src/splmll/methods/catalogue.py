@@ -20,6 +20,7 @@ from sklearn.svm import SVC
 from splmll.base import Capabilities, MultilabelClassifier
 from splmll.methods.binary_relevance import BinaryRelevance
 from splmll.methods.calibrated_ranking import CalibratedLabelRanking
+from splmll.methods.canonical_autoencoder import C2AE
 from splmll.methods.classifier_chains import EnsembleOfClassifierChains
 from splmll.methods.column_subset import MLCSSP
 from splmll.methods.conditional_label_space import CPLST
@@ -28,6 +29,8 @@ from splmll.methods.group_sparse_landmarks import MOPLMS
 from splmll.methods.hybrid_noise import HNOML
 from splmll.methods.implicit_encoding import FaIE
 from splmll.methods.label_powerset import LabelPowerset
+from splmll.methods.local_embeddings import SLEEC
+from splmll.methods.low_rank import LEML
 from splmll.methods.manifold_learning import MLML
 from splmll.methods.nearest_neighbours import MLkNN
 from splmll.methods.network_regressor import NetworkRegressor
@@ -256,6 +259,28 @@ METHODS: dict[str, Method] = _catalogue(
         "label space",
         {"regressor": NetworkRegressor()},
         remark="the paper names no layers: those of its own network",
+    ),
+    Method(
+        "LEML",
+        "low-rank empirical risk minimisation",
+        LEML,
+        "Yu, Jain, Kar, Dhillon: Large-scale multi-label learning with missing labels. ICML 2014",
+        "label space",
+    ),
+    Method(
+        "SLEEC",
+        "sparse local embeddings",
+        SLEEC,
+        "Bhatia, Jain, Kar, Varma, Jain: Sparse local embeddings for extreme multi-label "
+        "classification. NIPS 2015",
+        "label space",
+    ),
+    Method(
+        "C2AE",
+        "canonical-correlated autoencoder",
+        C2AE,
+        "Yeh, Wu, Ko, Wang: Learning deep latent spaces for multi-label classification. AAAI 2017",
+        "label space",
     ),
     Method(
         "BR-SVM",
