@@ -11,6 +11,11 @@ SCRIPTS: list[tuple[str, list[str], list[str]]] = [
     ("metrics_speed", [], []),
     ("stratification_speed", [], []),
     ("landmark_speed", [], ["--data", "yeast", "--repeats", "1"]),
+    ("method_speed", [], ["--data", "yeast", "--repeats", "1"]),
+    ("label_set_speed", [], ["--data", "yeast", "--repeats", "1"]),
+    ("label_embedding_speed", [], []),
+    ("low_rank_speed", [], []),
+    ("method_quality", [], ["--data", "emotions", "--seeds", "1"]),
     ("landmark_quality", ["landmarks"], ["landmarks", "--seeds", "1"]),
     ("landmark_quality", ["defaults"], ["defaults", "--data", "emotions", "--seeds", "1"]),
 ]
