@@ -39,7 +39,7 @@ class SignRegression:
     :math:`T_{ij} = 1` less that over the others (a mean over no label is left out).
 
     The authors solve reweighted systems with the signs of the last step and a line search. That
-    stops short of the minimum: predictions jump over 0, where the sign loss has its kink. Here
+    can stop short of the minimum: predictions jump over 0, where the sign loss has its kink. Here
 
     - the row loss is the squared distance of f to a ball of radius :math:`\epsilon` around
       :math:`\mu_i`. It lies below the squared distance to the point p of the ball that is nearest

@@ -233,7 +233,7 @@ def _rebuild_from_all(
     found = []
     for row in rows:
         alike = products[row].copy()
-        alike[row] = 0.0  # below any penalty: a row does not rebuild itself
+        alike[row] = 0.0  # a row does not rebuild itself, nor count in its own penalty
         found.append(_lasso(products, alike, PENALTY_SHARE * np.abs(alike).max(), leave_out=row))
     return _stacked(found, X.shape[0])
 
@@ -278,7 +278,7 @@ def _lasso(
         used = np.concatenate([used, newcomers])
         weights = np.concatenate([weights, np.zeros(len(newcomers))])
         signs = np.concatenate([signs, np.sign(residual[newcomers])])
-        while True:
+        while len(used):
             system = gram[used[:, None], used]
             system.flat[:: len(used) + 1] += ridge
             # The bare LAPACK routine: checks would take longer than such small systems.
