@@ -266,7 +266,7 @@ def test_warm_start_needs_the_same_labels_and_features(model: SPLMLL) -> None:
         pytest.param(SPLMLL("linear", random_state=0), (0.20, 0.765, 0.655), id="linear"),
         pytest.param(
             SPLMLL("mlp", hidden_layer_sizes=(64,), n_repeats=1, cv=3, random_state=0),
-            (0.17, 0.79, 0.70),
+            (0.17, 0.79, 0.68),
             id="network",
         ),
     ],
