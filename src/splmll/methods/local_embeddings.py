@@ -568,7 +568,7 @@ def embed_labels(
         residuals.append(residual)
         if residual < SMALL_RESIDUAL or residuals[-2] - residual < LEAST_GAIN:
             break
-        if len(residuals) > max_iter + 1:
+        if len(residuals) > max_iter:
             break
     assert kept is not None
     embedding[labelled] = kept
