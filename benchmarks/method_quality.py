@@ -35,14 +35,16 @@ PRINTED_DATA = {"espgame-densehue": "espgame"}  # the paper's espgame has other 
 def measure(name: str, data: str, seeds: int, protocol: str) -> dict:
     """Fit a method with several seeds and measure it."""
     runs, seconds = [], []
-    random = "random_state" in METHODS[name].make().get_params(deep=False)
+    # Also that of a network inside, but not that of a base learner, which is logistic regression.
+    parameters = METHODS[name].make().get_params()
+    random = [key for key in parameters if key in ("random_state", "regressor__random_state")]
     # Base learners without a seed make a method with a random_state as good as deterministic, but
     # running it again only costs time.
     for seed in range(seeds if random else 1):
         X, Y, X_test, Y_test = split(data)
         if protocol == "resubstitution":
             X_test, Y_test = X, Y
-        model = METHODS[name].make(**({"random_state": seed} if random else {}))
+        model = METHODS[name].make(**dict.fromkeys(random, seed))
         start = time.perf_counter()
         model.fit(X, Y)
         scores, predicted = model.decision_function(X_test), model.predict(X_test)

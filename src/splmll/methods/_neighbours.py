@@ -14,6 +14,8 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
 
+from splmll.methods._sparse_neighbours import SparseRowSearch
+
 SEARCHES = ("exact", "approximate", "auto")
 APPROXIMATE_ROWS = 100_000  # "auto": from so many rows on the approximate index is used
 # The makers of faiss advise 4 to 16 times sqrt(n) cells and at least 39 rows for each.
@@ -63,6 +65,8 @@ class NeighbourSearch:
         self.approximate = self._is_approximate(X)
         if self.approximate:
             self.index: Any = self._build(X)
+        elif SparseRowSearch.takes(X, self.metric):
+            self.index = SparseRowSearch(X, self.n_jobs)
         else:
             self.index = NearestNeighbors(
                 n_neighbors=self.n_neighbors, metric=self.metric, n_jobs=self.n_jobs
@@ -74,10 +78,14 @@ class NeighbourSearch:
         k = self.n_neighbors if n_neighbors is None else n_neighbors
         if self.approximate:
             return self._look_up(self._vectors(X), k)
+        if isinstance(self.index, SparseRowSearch):
+            return self.index.of(X, k)
         return np.asarray(self.index.kneighbors(X, n_neighbors=k, return_distance=False))
 
     def of_training_rows(self) -> np.ndarray:
         """Return the neighbours of every training row, of which it is none itself."""
+        if isinstance(self.index, SparseRowSearch):
+            return self.index.of_training_rows(self.n_neighbors)
         if not self.approximate:
             # Without an argument the search leaves each row out of its own neighbours.
             return np.asarray(self.index.kneighbors(return_distance=False))
