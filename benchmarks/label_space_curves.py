@@ -1,7 +1,7 @@
 """The five measures against the number of outputs k, for all methods that reduce the label space.
 
 Protocol: held-out, the data set's standard split; every method with its defaults but for k
-(landmarks or components), and SPLMLL with a linear embedding and a budget of k landmarks. Means over
+(landmarks or components), SPLMLL with a linear embedding and a budget of k landmarks. Means over
 five seeds for the two methods that draw labels by chance, one seed for all others. One threshold
 rule for all, which needs no labels of test rows: the cut at which test rows get as many labels on
 average as training rows have.

@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
 
-from splmll.methods._sparse_neighbours import SparseRowSearch
+from splmll.methods._brute_force import BruteForceSearch
 
 SEARCHES = ("exact", "approximate", "auto")
 APPROXIMATE_ROWS = 100_000  # "auto": from so many rows on the approximate index is used
@@ -65,8 +65,8 @@ class NeighbourSearch:
         self.approximate = self._is_approximate(X)
         if self.approximate:
             self.index: Any = self._build(X)
-        elif SparseRowSearch.takes(X, self.metric):
-            self.index = SparseRowSearch(X, self.n_jobs)
+        elif BruteForceSearch.takes(X, self.metric):
+            self.index = BruteForceSearch(X, self.n_jobs)
         else:
             self.index = NearestNeighbors(
                 n_neighbors=self.n_neighbors, metric=self.metric, n_jobs=self.n_jobs
@@ -78,13 +78,13 @@ class NeighbourSearch:
         k = self.n_neighbors if n_neighbors is None else n_neighbors
         if self.approximate:
             return self._look_up(self._vectors(X), k)
-        if isinstance(self.index, SparseRowSearch):
+        if isinstance(self.index, BruteForceSearch):
             return self.index.of(X, k)
         return np.asarray(self.index.kneighbors(X, n_neighbors=k, return_distance=False))
 
     def of_training_rows(self) -> np.ndarray:
         """Return the neighbours of every training row, of which it is none itself."""
-        if isinstance(self.index, SparseRowSearch):
+        if isinstance(self.index, BruteForceSearch):
             return self.index.of_training_rows(self.n_neighbors)
         if not self.approximate:
             # Without an argument the search leaves each row out of its own neighbours.
