@@ -95,6 +95,7 @@ ESTIMATORS: list[Any] = [
     LEML(),
     LEML(1.0, lam=0.1, solver="cg"),
     LEML(1.0, loss="logistic", threshold="micro-f1"),
+    LEML(loss="squared_hinge"),
     SLEEC(n_neighbors=5),
     SLEEC(
         n_neighbors=5,

@@ -13,6 +13,7 @@ from sklearn.svm import LinearSVR
 
 from splmll.datasets import load_dataset
 from splmll.methods import local_embeddings
+from splmll.methods._centred_matrix import CentredMatrix
 from splmll.methods.local_embeddings import (
     SLEEC,
     embed_labels,
@@ -21,7 +22,6 @@ from splmll.methods.local_embeddings import (
     spherical_clusters,
     without_smallest,
 )
-from splmll.methods.low_rank import CentredMatrix
 from splmll.metrics import evaluate
 from splmll.thresholds import GlobalThreshold, fit_threshold
 

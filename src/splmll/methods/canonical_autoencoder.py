@@ -23,8 +23,8 @@ from sklearn.utils import check_random_state
 from torch import Tensor, nn
 
 from splmll.base import Capabilities, MultilabelClassifier
+from splmll.methods._centred_matrix import feature_scale
 from splmll.methods._label_embedding import count_of
-from splmll.methods.low_rank import feature_scale
 from splmll.neural import Rows, Standardise, Training, forward, multilayer_perceptron, train
 from splmll.thresholds import check_rule, fit_threshold
 

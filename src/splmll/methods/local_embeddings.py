@@ -23,9 +23,9 @@ from sklearn.utils.extmath import randomized_range_finder, randomized_svd
 from sklearn.utils.parallel import Parallel, delayed
 
 from splmll.base import Capabilities, MultilabelClassifier
+from splmll.methods._centred_matrix import CentredMatrix, feature_scale
 from splmll.methods._label_embedding import count_of
 from splmll.methods._neighbours import NeighbourSearch, check_search
-from splmll.methods.low_rank import CentredMatrix, feature_scale
 from splmll.thresholds import RULES, check_rule, fit_threshold
 
 # Settings of the paper: rows of a cluster and passes of the clustering.

@@ -20,9 +20,9 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, cg
 from scipy.special import expit
-from sklearn.preprocessing import StandardScaler
 
 from splmll.base import Capabilities, MultilabelClassifier
+from splmll.methods._centred_matrix import CentredMatrix, feature_scale
 from splmll.methods._label_embedding import count_of
 from splmll.methods._own_rule import fit_own_rule
 
@@ -284,81 +284,6 @@ LOSSES = {
         to_score=lambda s: 0.5 * (s + 1.0),
     ),
 }
-
-
-# Features ----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class CentredMatrix:
-    """A matrix that is used through its products, so that centring leaves sparse cells sparse.
-
-    It is ``stored`` where ``centring`` is None. Otherwise that is a pair of vectors, one number per
-    row and per column, and the matrix is ``stored - outer(*centring)``.
-    """
-
-    stored: Any
-    centring: tuple[np.ndarray, np.ndarray] | None = None
-
-    @classmethod
-    def standardised(cls, X: Any, mean: np.ndarray, scale: np.ndarray) -> CentredMatrix:
-        """(X - mean) / scale."""
-        if not sparse.issparse(X):
-            # Sums over rows stored column by column differ in the last digits.
-            return cls((np.ascontiguousarray(X) - mean) / scale)
-        stored = sparse.csr_array(X.astype(np.float64) @ sparse.diags_array(1 / scale))
-        return cls(stored, (np.ones(X.shape[0]), mean / scale))
-
-    def with_constant(self) -> CentredMatrix:
-        """Append a column of ones."""
-        ones = np.ones((self.stored.shape[0], 1))
-        if self.centring is None:
-            return CentredMatrix(np.hstack([self.stored, ones]))
-        of_row, of_column = self.centring
-        stored = sparse.csr_array(sparse.hstack([self.stored, ones]))
-        return CentredMatrix(stored, (of_row, np.append(of_column, 0.0)))
-
-    def rows(self, index: np.ndarray) -> CentredMatrix:
-        """Return some of the rows."""
-        if self.centring is None:
-            return CentredMatrix(self.stored[index])
-        return CentredMatrix(self.stored[index], (self.centring[0][index], self.centring[1]))
-
-    def times(self, V: np.ndarray) -> np.ndarray:
-        """A V."""
-        product = self.stored @ V
-        if self.centring is not None:
-            of_row, of_column = self.centring
-            product -= np.outer(of_row, of_column @ V)
-        return product
-
-    def transposed_times(self, R: Any) -> np.ndarray:
-        """A' R, also for sparse R."""
-        product = self.stored.T @ R
-        product = product.toarray() if sparse.issparse(product) else np.asarray(product)
-        if self.centring is not None:
-            of_row, of_column = self.centring
-            product -= np.outer(of_column, of_row @ R)
-        return product
-
-    def gram(self) -> np.ndarray:
-        """A' A."""
-        if self.centring is None:
-            return self.stored.T @ self.stored
-        of_row, of_column = self.centring
-        cross = np.outer(of_column, self.stored.T @ of_row)
-        squares = (self.stored.T @ self.stored).toarray()
-        return squares - cross - cross.T + (of_row @ of_row) * np.outer(of_column, of_column)
-
-
-def feature_scale(X: Any, scale: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation of each feature; 0 and 1 where they are not asked for."""
-    if not scale:
-        return np.zeros(X.shape[1]), np.ones(X.shape[1])
-    if not sparse.issparse(X):
-        X = np.ascontiguousarray(X)
-    scaler = StandardScaler(with_mean=not sparse.issparse(X)).fit(X)
-    return scaler.mean_.astype(np.float64), scaler.scale_.astype(np.float64)
 
 
 # Updates of the two factors ----------------------------------------------------------------------
