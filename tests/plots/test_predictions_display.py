@@ -106,3 +106,13 @@ def test_lengths_must_agree() -> None:
         PredictionsDisplay.from_predictions(
             np.zeros((3, 5, 5)), np.ones((2, 4)), np.ones((2, 4)), NAMES
         )
+
+
+@pytest.mark.parametrize("store", [np.asarray, sparse.csr_array])
+def test_rows_of_features_are_drawn_as_curves(store) -> None:
+    rows = np.array([[0.0, 1.0, 3.0], [2.0, 0.0, 1.0]])
+    Y = np.array([[1, 0], [0, 1]])
+    display = PredictionsDisplay.from_predictions(store(rows), Y, Y, ["sea", "boat"])
+    for ax, row in zip(display.axes_, rows):
+        assert_array_equal(ax.lines[0].get_ydata(), row)
+        assert not ax.images

@@ -6,13 +6,14 @@ A `Dataset` is checked when it is made, so that whoever receives one can rely on
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
+from sklearn.utils import check_random_state
 
 from splmll.exceptions import DatasetError
 
@@ -125,6 +126,49 @@ class Dataset:
             _rows(self.Y, self.train),
             _rows(self.X, self.test),
             _rows(self.Y, self.test),
+        )
+
+    def sample(self, n_rows: int, random_state: Any = 0) -> Dataset:
+        """Return the data set with fewer training rows, drawn by chance, and all its test rows.
+
+        Without a standard split so many of all rows are drawn.
+
+        Parameters
+        ----------
+        n_rows : int
+            How many training rows to keep; a smaller data set is returned as it is.
+        random_state : int, RandomState instance or None, default=0
+            Seed of the draw.
+
+        Returns
+        -------
+        dataset : Dataset
+            Its name says how many rows it kept.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from splmll.datasets import Dataset
+        >>> X = np.arange(10.0).reshape(-1, 1)
+        >>> data = Dataset(X, (X > 4).astype(int), ["x"], ["large"], name="numbers")
+        >>> data.sample(4)
+        <Dataset 'numbers, 4 rows': 4 rows, 1 features (dense), 1 labels, no standard split>
+        """
+        if n_rows < 1:
+            raise DatasetError(f"{n_rows} rows cannot be drawn; keep at least 1", path=self.name)
+        split = self.train is not None and self.test is not None
+        available = np.asarray(self.train) if split else np.arange(self.X.shape[0])
+        if len(available) <= n_rows:
+            return self
+        drawn = np.sort(check_random_state(random_state).choice(available, n_rows, replace=False))
+        kept = np.concatenate([drawn, np.asarray(self.test)]) if split else drawn
+        return replace(
+            self,
+            X=_rows(self.X, kept),
+            Y=_rows(self.Y, kept),
+            name=f"{self.name}, {n_rows} rows",
+            train=np.arange(n_rows) if split else None,
+            test=np.arange(n_rows, len(kept)) if split else None,
         )
 
     def describe(self) -> DatasetDescription:

@@ -1,17 +1,23 @@
 """Figures in the manner of scikit-learn's displays; matplotlib is loaded when one is drawn."""
 
+from splmll.plots.company import LabelCompanyDisplay
 from splmll.plots.convergence import ConvergenceDisplay
 from splmll.plots.cooccurrence import LabelCooccurrenceDisplay
+from splmll.plots.critical_difference import CriticalDifferenceDisplay
 from splmll.plots.landmarks import LandmarkHeatmapDisplay
 from splmll.plots.path import LandmarkPathDisplay
 from splmll.plots.predictions import PredictionsDisplay
 from splmll.plots.reliability import ReliabilityDisplay
+from splmll.plots.selection import SelectionDisplay
 
 __all__ = [
     "ConvergenceDisplay",
+    "CriticalDifferenceDisplay",
+    "LabelCompanyDisplay",
     "LabelCooccurrenceDisplay",
     "LandmarkHeatmapDisplay",
     "LandmarkPathDisplay",
     "PredictionsDisplay",
     "ReliabilityDisplay",
+    "SelectionDisplay",
 ]

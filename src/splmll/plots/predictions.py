@@ -24,7 +24,8 @@ class PredictionsDisplay:
     Parameters
     ----------
     pictures : ndarray of shape (n_pictures, height, width) or (n_pictures, height, width, 3)
-        Grey or coloured pictures.
+        Grey or coloured pictures. Rows of features, of shape (n_rows, n_features), are drawn as
+        curves.
     true, predicted : ndarray of bool, shape (n_pictures, n_labels)
         Which labels are true and which were predicted.
     label_names : sequence of str
@@ -90,7 +91,8 @@ class PredictionsDisplay:
         Y : array, sparse array or DataFrame of shape (n_rows, n_labels)
             Their true labels.
         pictures : array, optional
-            What to show; X itself by default, of shape (n_rows, channels, height, width).
+            What to show; X itself by default, pictures of shape (n_rows, channels, height, width)
+            or rows of features.
         label_names : sequence of str, optional
             Names; by default those the estimator has seen, or the numbers of the labels.
         n_columns : int, default=4
@@ -126,8 +128,8 @@ class PredictionsDisplay:
 
         Parameters
         ----------
-        pictures : array of shape (n, channels, height, width) or (n, height, width)
-            Pictures with one or three channels.
+        pictures : array of shape (n, channels, height, width), (n, height, width) or (n, features)
+            Pictures with one or three channels, or rows of features.
         Y_true, Y_pred : array, sparse array or DataFrame of shape (n, n_labels)
             0/1 labels.
         label_names : sequence of str
@@ -137,7 +139,7 @@ class PredictionsDisplay:
         n_columns : int, default=4
             Pictures side by side.
         """
-        shown = np.asarray(pictures)
+        shown = pictures.toarray() if sparse.issparse(pictures) else np.asarray(pictures)
         if shown.ndim == 4:
             shown = shown[:, 0] if shown.shape[1] == 1 else np.moveaxis(shown, 1, -1)
         true, predicted = _as_bool(Y_true), _as_bool(Y_pred)
@@ -182,7 +184,10 @@ class PredictionsDisplay:
         for ax in axes.ravel()[len(self.pictures) :]:
             ax.set_axis_off()
         for number, ax in zip(range(len(self.pictures)), axes.ravel(), strict=False):
-            ax.imshow(self.pictures[number], cmap="gray_r")
+            if self.pictures.ndim == 2:
+                ax.plot(self.pictures[number], color="tab:grey", linewidth=0.6)
+            else:
+                ax.imshow(self.pictures[number], cmap="gray_r")
             ax.set(xticks=[], yticks=[])
             for line, (name, kind) in enumerate(self.labels_of(number)):
                 ax.text(

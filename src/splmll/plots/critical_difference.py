@@ -1,0 +1,194 @@
+"""The critical-difference diagram: average ranks on an axis, bars over methods that do not differ.
+
+Two methods under one thick bar cannot be told apart by Nemenyi's test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from splmll.metrics import PAPER_MEASURES
+
+# Inches: a new figure, and one of its lines of text.
+WIDTH, LINE = 8.0, 0.23
+# Lines above the axis: its numbers, then the critical difference with its name.
+CRITICAL_LINE, LINES_ABOVE = 1.9, 3.2
+# Share of the span of the ranks between the outermost marker and the names.
+MARGIN = 0.05
+# Blue bars on grey lines can be told apart in colour, in print and on dark pages.
+BAR, THREAD = "#5b8fc7", "0.6"
+
+
+class CriticalDifferenceDisplay:
+    """Average ranks of methods with the critical difference of Nemenyi's test.
+
+    Make one with `from_results` or `from_test`.
+
+    Parameters
+    ----------
+    average : Series
+        Average rank of every method.
+    p_values : DataFrame
+        p value of every pair of methods.
+    critical_difference : float
+        Two methods differ if their average ranks are further apart.
+    level : float, default=0.05
+        The level of the critical difference.
+    over : str, default=""
+        What the ranks are averaged over, for the axis.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it was drawn.
+    labels_ : dict of str to matplotlib Text
+        The name of every method.
+    bars_ : list of matplotlib Line2D
+        The bars over methods that do not differ.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from splmll.plots.critical_difference import CriticalDifferenceDisplay
+    >>> average = pd.Series({"BR": 2.9, "ECC": 1.6, "SPL-MLL": 1.5})
+    >>> p_values = pd.DataFrame(1.0, index=average.index, columns=average.index)
+    >>> p_values.loc["BR", ["ECC", "SPL-MLL"]] = p_values.loc[["ECC", "SPL-MLL"], "BR"] = 0.01
+    >>> display = CriticalDifferenceDisplay(average, p_values, 1.05).plot()
+    >>> len(display.bars_)
+    1
+    """
+
+    def __init__(
+        self,
+        average: pd.Series,
+        p_values: pd.DataFrame,
+        critical_difference: float,
+        level: float = 0.05,
+        over: str = "",
+    ) -> None:
+        self.average = average
+        self.p_values = p_values
+        self.critical_difference = critical_difference
+        self.level = level
+        self.over = over
+
+    @classmethod
+    def from_results(
+        cls,
+        results: pd.DataFrame,
+        measures: Sequence[str] = PAPER_MEASURES,
+        *,
+        unit: Any = "data",
+        missing: Any = "method",
+        level: float = 0.05,
+        ax: Any = None,
+    ) -> CriticalDifferenceDisplay:
+        """Draw the results of an experiment.
+
+        Parameters
+        ----------
+        results : DataFrame
+            One line for each run, as an experiment returns them.
+        measures : sequence of str, default=PAPER_MEASURES
+            Names in :data:`splmll.metrics.MEASURES`.
+        unit : {"data", "data and measure"}, default="data"
+            What is a block, see :func:`splmll.experiments.statistics.average_ranks`.
+        missing : {"method", "data"}, default="method"
+            What is left out where a method has no result on a data set.
+        level : float, default=0.05
+            The level of the critical difference.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        display : CriticalDifferenceDisplay
+            The display, drawn.
+        """
+        from splmll.experiments.statistics import average_ranks, nemenyi_test
+
+        ranks = average_ranks(results, measures, unit=unit, missing=missing)
+        return cls.from_test(nemenyi_test(ranks, level), ax=ax)
+
+    @classmethod
+    def from_test(cls, test: Any, *, ax: Any = None) -> CriticalDifferenceDisplay:
+        """Draw a test that was done.
+
+        Parameters
+        ----------
+        test : NemenyiResult
+            From :func:`splmll.experiments.statistics.nemenyi_test`.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        display : CriticalDifferenceDisplay
+            The display, drawn.
+        """
+        over = f"over {test.ranks.where()}"
+        return cls(test.average, test.p_values, test.critical_difference, test.level, over).plot(ax)
+
+    def plot(self, ax: Any = None) -> CriticalDifferenceDisplay:
+        """Draw the diagram into `ax`, or into a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        self : CriticalDifferenceDisplay
+            The display.
+        """
+        import matplotlib.pyplot as plt
+        from matplotlib.ticker import MaxNLocator
+        from scikit_posthocs import critical_difference_diagram
+
+        new = ax is None
+        if new:
+            _, ax = plt.subplots(layout="constrained")
+        average = self.average.sort_values(kind="stable")
+        drawn = critical_difference_diagram(
+            average,
+            self.p_values,
+            alpha=self.level,
+            ax=ax,
+            label_fmt_left="{label}  {rank:.2f} ",
+            label_fmt_right=" {rank:.2f}  {label}",
+            text_h_margin=MARGIN * max(len(average) - 1, 1),
+            elbow_props={"color": THREAD, "linewidth": 1},
+            marker_props={"color": BAR, "s": 18},
+            crossbar_props={"color": BAR, "linewidth": 4, "solid_joinstyle": "bevel"},
+        )
+        for label in drawn["labels"]:
+            label.set_color("black")
+            # A dollar in a name is a dollar.
+            label.set_parse_math(False)
+        # The methods of the left half come first, best first; the right half is from the worst up.
+        half = (len(average) + 1) // 2
+        order = [*average.index[:half], *average.index[half:][::-1]]
+        self.labels_ = dict(zip(order, drawn["labels"], strict=True))
+        self.bars_ = [line for lines in drawn["crossbars"] for line in lines]
+        self._draw_critical_difference(ax)
+        ax.set_xlim(1, max(len(average), 2))
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        lowest = min(label.get_position()[1] for label in drawn["labels"])
+        ax.set_ylim(lowest - 1, LINES_ABOVE)
+        ax.set_title(f"Average rank {self.over}".strip(), fontsize="medium")
+        if new:
+            ax.figure.set_size_inches(WIDTH, LINE * (LINES_ABOVE - lowest + 2))
+        self.ax_ = ax
+        self.figure_ = ax.figure
+        return self
+
+    def _draw_critical_difference(self, ax: Any) -> None:
+        """A measure of the critical difference above the left end of the axis."""
+        ends = [1, 1 + self.critical_difference]
+        ax.plot(ends, [CRITICAL_LINE] * 2, color="black", marker="|", linewidth=1, clip_on=False)
+        words = f"critical difference {self.critical_difference:.2f}"
+        ax.text(1, CRITICAL_LINE + 0.3, words, ha="left", va="bottom", fontsize="small")
