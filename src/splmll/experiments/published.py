@@ -1,4 +1,4 @@
-"""The numbers printed in the paper: its Tables 2, 3 and 4, mean and standard deviation.
+"""The numbers printed in the paper: its Tables 1 to 4, and under which protocol they were measured.
 
 They stand beside measured numbers and are never mixed with them. The paper names neither the base
 learners nor the thresholds of the compared methods. Its numbers of tmc2007 belong to training rows:
@@ -7,7 +7,19 @@ measured there, ML-kNN agrees with its printed row, and on test rows it is far f
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import pandas as pd
+
+# Rows, features, labels, cardinality, domain.
+_TABLE_1 = """
+emotions | 593   72   6   1.9 music
+scene    | 2407  294  6   1.1 image
+yeast    | 2417  103  14  4.2 biology
+tmc2007  | 28596 500  22  2.2 text
+espgame  | 20770 1000 268 4.7 image
+pascal07 | 9963  1000 20  1.5 image
+"""
 
 # Ranking loss, Hamming loss, average precision, micro-F1, macro-F1.
 _TABLE_2 = """
@@ -112,25 +124,64 @@ pascal07 | joint + NN     | .184±.012 .083±.013 .616±.018 .586±.018 .495±.0
 _FIVE = ("ranking_loss", "hamming_loss", "average_precision", "micro_f1", "macro_f1")
 
 
+@dataclass(frozen=True)
+class StandIn:
+    """The printed data set that another one stands for, and how the two differ.
+
+    Examples
+    --------
+    >>> from splmll.experiments.published import STAND_INS
+    >>> STAND_INS["espgame-densehue"].data
+    'espgame'
+    """
+
+    data: str
+    caveat: str = ""
+
+
+#: Data sets at hand in place of printed ones that are not to be had.
+STAND_INS: dict[str, StandIn] = {
+    "espgame-densehue": StandIn(
+        "espgame", "features: printed for 1000 DenseSift features, here 100 of DenseHue"
+    ),
+    "corel5k": StandIn("pascal07", "data: printed for pascal07, here another set of pictures"),
+}
+
+#: Contestants that stand beside a row printed under another name.
+PRINTED_NAMES: dict[str, str] = {
+    "SPL-MLL as published": "SPL-MLL",
+    "SPL-MLL (linear) as published": "SPL-MLL (linear)",
+}
+
+# Data sets whose printed rows of compared methods are results on the test rows of Mulan's split.
+_ON_MULANS_TEST_ROWS = ("emotions", "scene", "yeast")
+# Protocols that test on the test rows of the standard split.
+_ON_TEST_ROWS = ("held-out", "paper")
+
+
 def published() -> pd.DataFrame:
     """Return every number of the paper's Tables 2, 3 and 4.
 
     Returns
     -------
     numbers : DataFrame
-        One line for each, with the columns table, data, method, measure, mean and std. Methods have
-        the names of :data:`splmll.methods.METHODS`, measures those of
-        :data:`splmll.metrics.MEASURES`.
+        One line for each, with the columns table, data, method, measure, mean, std and protocol.
+        Methods have the names of :data:`splmll.methods.METHODS`, measures those of
+        :data:`splmll.metrics.MEASURES`. The protocol is the one that was established by measuring:
+        "held-out" (the test rows of the standard split), "resubstitution" (the training rows) or
+        "unknown".
 
     Examples
     --------
     >>> from splmll.experiments.published import published
-    >>> numbers = published().set_index(["table", "data", "method", "measure"])["mean"]
-    >>> float(numbers[2, "scene", "ML-kNN", "average_precision"])
+    >>> numbers = published().set_index(["table", "data", "method", "measure"])
+    >>> float(numbers.loc[(2, "scene", "ML-kNN", "average_precision"), "mean"])
     0.851
+    >>> numbers.loc[(2, "tmc2007", "ML-kNN", "average_precision"), "protocol"]
+    'resubstitution'
     """
-    columns = ["table", "data", "method", "measure", "mean", "std"]
-    lines: list[tuple[int, str, str, str, float, float]] = []
+    columns = ["table", "data", "method", "measure", "mean", "std", "protocol"]
+    lines: list[tuple[int, str, str, str, float, float, str]] = []
     for number, text, measures in (
         (2, _TABLE_2, _FIVE),
         (3, _TABLE_3, ("micro_f1", "macro_f1")),
@@ -138,7 +189,123 @@ def published() -> pd.DataFrame:
     ):
         for line in text.strip().splitlines():
             data, method, values = (part.strip() for part in line.split("|"))
+            protocol = _established_protocol(number, data, method)
             for measure, value in zip(measures, values.split(), strict=True):
                 mean, std = map(float, value.split("±"))
-                lines.append((number, data, method, measure, mean, std))
+                lines.append((number, data, method, measure, mean, std, protocol))
     return pd.DataFrame(lines, columns=columns)
+
+
+def published_datasets() -> pd.DataFrame:
+    """Return the paper's Table 1, the statistics of its data sets.
+
+    Returns
+    -------
+    statistics : DataFrame
+        One line for each data set, by its name in :func:`splmll.datasets.load_dataset`, with the
+        columns rows, features, labels, cardinality and domain. The features of espgame and
+        pascal07 are DenseSift.
+
+    Examples
+    --------
+    >>> from splmll.experiments.published import published_datasets
+    >>> table = published_datasets()
+    >>> int(table.loc["yeast", "labels"]), table.loc["yeast", "domain"]
+    (14, 'biology')
+    """
+    lines = {}
+    for line in _TABLE_1.strip().splitlines():
+        data, values = (part.strip() for part in line.split("|"))
+        rows, features, labels, cardinality, domain = values.split()
+        lines[data] = {
+            "rows": int(rows),
+            "features": int(features),
+            "labels": int(labels),
+            "cardinality": float(cardinality),
+            "domain": domain,
+        }
+    return pd.DataFrame.from_dict(lines, orient="index").rename_axis("data")
+
+
+def printed_beside(cells: pd.DataFrame, numbers: pd.DataFrame, protocol: str) -> pd.DataFrame:
+    """Return measured cells with the printed number that stands beside each.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        One line for each cell, with the columns data, method and measure.
+    numbers : DataFrame
+        Printed numbers, as `published` returns them.
+    protocol : str
+        How the cells were measured.
+
+    Returns
+    -------
+    cells : DataFrame
+        A copy with the columns printed and printed_std, NaN where nothing is printed, and caveat:
+        in which way the printed number was measured otherwise, empty if it was not or is unknown.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from splmll.experiments.published import printed_beside, published
+    >>> cell = {"data": "tmc2007", "method": "SPL-MLL as published", "measure": "micro_f1"}
+    >>> line = printed_beside(pd.DataFrame([cell]), published(), "held-out").iloc[0]
+    >>> float(line["printed"]), line["caveat"]
+    (0.944, 'protocol: printed for training rows')
+    """
+    key = ["data", "method", "measure"]
+    wanted = [*key, "mean", "std", "protocol"]
+    absent = [column for column in wanted if column not in numbers.columns]
+    if absent:
+        raise ValueError(
+            f"The printed numbers have no column {absent[0]!r}; pass what published() returns."
+        )
+    known = numbers[wanted].drop_duplicates()
+    if known.duplicated(key).any():
+        twice = known[known.duplicated(key)].iloc[0]
+        raise ValueError(
+            f"Two different numbers are printed for {twice['method']} on {twice['data']}, "
+            f"{twice['measure']}; pass the numbers of one table."
+        )
+    looked_up = {tuple(line[:3]): line[3:] for line in known.itertuples(index=False, name=None)}
+    found = []
+    for data, method, measure in cells[key].itertuples(index=False, name=None):
+        stand_in = _stand_in(data)
+        row = (stand_in.data, PRINTED_NAMES.get(method, method), measure)
+        mean, std, printed_protocol = looked_up.get(row, (float("nan"), float("nan"), ""))
+        caveats = [_protocol_caveat(protocol, printed_protocol), stand_in.caveat]
+        caveat = "; ".join(filter(None, caveats)) if row in looked_up else ""
+        found.append((mean, std, caveat))
+    beside = pd.DataFrame(found, columns=["printed", "printed_std", "caveat"], index=cells.index)
+    return pd.concat([cells, beside], axis=1)
+
+
+def _stand_in(data: str) -> StandIn:
+    """Return the printed data set that this one stands for; it may also be a sample of one."""
+    whole, _, sample = data.partition(", ")
+    stand_in = STAND_INS.get(whole, StandIn(whole))
+    if not sample:
+        return stand_in
+    caveat = f"rows: printed for the whole data set, here a sample of {sample}"
+    return StandIn(stand_in.data, "; ".join(filter(None, [stand_in.caveat, caveat])))
+
+
+def _established_protocol(table: int, data: str, method: str) -> str:
+    """Under which protocol a printed row was measured, as far as it could be established."""
+    ours = method.startswith("SPL-MLL")
+    # Table 3 repeats our row of Table 2; the protocol of its other rows could not be established.
+    if data == "tmc2007" and (table == 2 or ours):
+        return "resubstitution"
+    if table == 2 and data in _ON_MULANS_TEST_ROWS and not ours:
+        return "held-out"
+    return "unknown"
+
+
+def _protocol_caveat(measured: str, printed: str) -> str:
+    """What is different about the rows a printed number was measured on, if that is known."""
+    if printed == "resubstitution" and measured != "resubstitution":
+        return "protocol: printed for training rows"
+    if printed == "held-out" and measured not in _ON_TEST_ROWS:
+        return "protocol: printed for the test rows of the standard split"
+    return ""

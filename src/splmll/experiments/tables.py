@@ -1,0 +1,422 @@
+"""From the results of an experiment to a table: means, deviations, marks and printed numbers.
+
+A table shows one protocol, one preprocessing, one threshold rule and one kind of search, and says
+in its caption which. A run that failed is shown as failed and never as a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pandas as pd
+
+from splmll.experiments.contestants import CONTESTANTS
+from splmll.experiments.published import printed_beside, published_datasets
+from splmll.experiments.table_format import MISSING, Block, Cell, FormattedTable, Mark
+from splmll.metrics import MEASURES, PAPER_MEASURES
+
+# What must be the same in all runs of a table.
+CONDITIONS = ("protocol", "preprocessing", "threshold", "search")
+# What tells one run of a method on a data set from another.
+RUN = ("data", "method", "repetition", "fold")
+
+PROTOCOLS = {
+    "held-out": "held-out (trained on the training rows, measured on the test rows)",
+    "cv": "cross-validation",
+    "paper": "the paper's (the standard split; every repetition holds back another tenth of the "
+    "training rows for validation)",
+    "resubstitution": "resubstitution (measured on the training rows, no estimate of anything "
+    "else)",
+}
+NOT_DONE = {"failed": "failed", "timeout": "ran out of time", "memory": "ran out of memory"}
+OTHER_CONDITIONS = "†"
+MANY_SEEDS = 10
+
+
+def comparison_table(
+    results: pd.DataFrame,
+    measures: Sequence[str] = PAPER_MEASURES,
+    published: pd.DataFrame | None = None,
+    *,
+    blocks: Literal["data", "measure"] | None = "data",
+    digits: int = 3,
+    title: str = "",
+) -> FormattedTable:
+    """Return methods against measures, with the best and the second best marked.
+
+    The best of a data set and measure are all methods whose mean is the best as it is shown, the
+    second best those with the next mean. With a single method nothing is marked.
+
+    Parameters
+    ----------
+    results : DataFrame
+        One line for each run, as an experiment returns them.
+    measures : sequence of str, default=PAPER_MEASURES
+        Names in :data:`splmll.metrics.MEASURES`.
+    published : DataFrame, optional
+        Printed numbers to stand in brackets beside the measured ones, as
+        :func:`splmll.experiments.published.published` returns them.
+    blocks : {"data", "measure"} or None, default="data"
+        What the rows are grouped by: a block for every data set with the measures as columns, a
+        block for every measure with the data sets as columns, or one block with a column for
+        every data set and measure.
+    digits : int, default=3
+        Decimals.
+    title : str, default=""
+        The first words of the caption.
+
+    Returns
+    -------
+    table : FormattedTable
+        Its ``frame`` holds one line for each data set, method and measure: the columns of
+        `summarise`, ``mark`` ("best", "second" or "") and, with `published`, ``printed``,
+        ``printed_std`` and ``caveat``.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from splmll.experiments.tables import comparison_table
+    >>> conditions = {"protocol": "held-out", "preprocessing": "none", "threshold": "own",
+    ...               "search": "none", "fold": 0}
+    >>> results = pd.DataFrame([
+    ...     {"data": "yeast", "method": method, "repetition": seed, "seed": seed,
+    ...      "status": "done", "ranking_loss": value + 0.002 * seed, **conditions}
+    ...     for method, value in [("BR", 0.2), ("ML-kNN", 0.17)] for seed in (0, 1)])
+    >>> print(comparison_table(results, ["ranking_loss"]).to_text())
+    method  Ranking loss ↓
+    ------  --------------
+    BR      0.201±0.001+
+    ML-kNN  0.171±0.001*
+    <BLANKLINE>
+    yeast. Protocol: held-out (trained on the training rows, measured on the test rows). Mean
+    ± standard deviation of 2 repetitions, seeds 0 and 1. Preprocessing: none. Threshold: each
+    method's own rule. Hyper-parameter search: none. ↓ smaller is better. * best, + second
+    best.
+    """
+    conditions = check_conditions(results)
+    cells = summarise(results, measures)
+    cells["mark"] = _marks(cells, digits)
+    if published is not None:
+        cells = printed_beside(cells, published, conditions.protocol)
+    data, names = (list(cells[key].unique()) for key in ("data", "measure"))
+    methods = _ordered(cells["method"], CONTESTANTS)
+    titles = [f"{MEASURES[name].title} {MEASURES[name].arrow}" for name in names]
+
+    groups: list[str] = []
+    if blocks == "data":
+        columns = titles
+        places = {d: [(d, m) for m in names] for d in data}
+    elif blocks == "measure":
+        columns = data
+        places = {title: [(d, m) for d in data] for title, m in zip(titles, names)}
+    elif blocks is None:
+        columns, groups = titles * len(data), [d for d in data for _ in names]
+        places = {"": [(d, m) for d in data for m in names]}
+    else:
+        raise ValueError(f'blocks must be "data", "measure" or None, got {blocks!r}.')
+
+    written = {
+        (line["data"], line["method"], line["measure"]): _cell(line, digits)
+        for line in cells.to_dict("records")
+    }
+    layout = []
+    for heading, row in places.items():
+        shown = [name for name in methods if any((d, name, m) in written for d, m in row)]
+        lines = {name: [written.get((d, name, m), Cell(MISSING)) for d, m in row] for name in shown}
+        layout.append(Block(heading, lines))
+
+    subject = next(iter(places)) if len(places) == 1 else ""
+    caption = _sentences(
+        title, subject, conditions.describe(), _directions(names), _about_printed(cells)
+    )
+    corner = ("measure" if blocks == "measure" else "data", "method")
+    return FormattedTable(columns, layout, caption, corner, groups, cells)
+
+
+def summarise(results: pd.DataFrame, measures: Sequence[str] = PAPER_MEASURES) -> pd.DataFrame:
+    """Return mean and deviation over the runs of every method on every data set.
+
+    Parameters
+    ----------
+    results : DataFrame
+        One line for each run, as an experiment returns them.
+    measures : sequence of str, default=PAPER_MEASURES
+        Names in :data:`splmll.metrics.MEASURES`.
+
+    Returns
+    -------
+    cells : DataFrame
+        One line for each data set, method and measure, with the columns data, method, measure,
+        mean, std (sample deviation over repetitions and folds, NaN for a single run), runs, done
+        (how many runs gave a number), status ("done" if any did, else why not: "failed",
+        "timeout", "memory" or "undefined") and note (how many of several runs are missing). Data
+        sets and methods are in the order of the paper; those it does not have follow.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from splmll.experiments.tables import summarise
+    >>> run = {"data": "yeast", "method": "BR", "repetition": 0, "fold": 0, "seed": 0,
+    ...        "protocol": "held-out", "preprocessing": "none", "threshold": "own",
+    ...        "search": "none", "status": "done", "micro_f1": 0.5}
+    >>> other = {**run, "repetition": 1, "status": "timeout", "micro_f1": float("nan")}
+    >>> line = summarise(pd.DataFrame([run, other]), ["micro_f1"]).iloc[0]
+    >>> float(line["mean"]), line["note"]
+    (0.5, '1 of 2 runs ran out of time')
+    """
+    check_conditions(results)
+    names = _known_measures(results, measures)
+    by_method = dict(list(results.groupby(["data", "method"], sort=False, observed=True)))
+    data = _ordered(results["data"], published_datasets().index)
+    methods = _ordered(results["method"], CONTESTANTS)
+    lines = []
+    for key in ((d, m) for d in data for m in methods if (d, m) in by_method):
+        runs = by_method[key]
+        for name in names:
+            # Whatever a run that failed may have left in the column is no result.
+            values = runs.loc[runs["status"] == "done", name].astype(float).dropna()
+            lines.append(
+                {
+                    "data": key[0],
+                    "method": key[1],
+                    "measure": name,
+                    "mean": values.mean(),
+                    "std": values.std(),
+                    "runs": len(runs),
+                    "done": len(values),
+                    "status": "done" if len(values) else _why_not(runs["status"]),
+                    "note": _what_is_missing(runs["status"], len(values)),
+                }
+            )
+    return pd.DataFrame(lines)
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What all runs of a table have in common.
+
+    Attributes
+    ----------
+    protocol, preprocessing, threshold, search : str
+        The single value of each in the results.
+    repetitions, folds : (int, int)
+        Smallest and largest number of them over methods and data sets.
+    seeds : tuple of int
+        All seeds, in order.
+
+    Examples
+    --------
+    >>> from splmll.experiments.tables import Conditions
+    >>> conditions = Conditions("cv", "none", "0.5", "grid", (2, 2), (10, 10), (0, 1))
+    >>> conditions.describe().split('. ')[1]
+    'Mean ± standard deviation over 2 repetitions of 10 folds, seeds 0 and 1'
+    """
+
+    protocol: str
+    preprocessing: str
+    threshold: str
+    search: str
+    repetitions: tuple[int, int]
+    folds: tuple[int, int]
+    seeds: tuple[int, ...]
+
+    def describe(self) -> str:
+        """Return the sentences of a caption."""
+        repetitions, folds = _plural(self.repetitions, "repetition"), _plural(self.folds, "fold")
+        if self.folds[1] == self.repetitions[1] == 1:
+            runs = "A single run"
+        elif self.folds[1] == 1:
+            runs = f"Mean ± standard deviation of {repetitions}"
+        else:
+            runs = f"Mean ± standard deviation over {repetitions} of {folds}"
+        rule = "each method's own rule" if self.threshold == "own" else self.threshold
+        return _sentences(
+            f"Protocol: {PROTOCOLS.get(self.protocol, self.protocol)}",
+            f"{runs}, {_seed_words(self.seeds)}",
+            f"Preprocessing: {self.preprocessing}",
+            f"Threshold: {rule}",
+            f"Hyper-parameter search: {self.search}",
+        )
+
+
+def check_conditions(results: pd.DataFrame) -> Conditions:
+    """Return what the runs have in common; refuse runs that must not stand in one table.
+
+    Parameters
+    ----------
+    results : DataFrame
+        One line for each run, as an experiment returns them.
+
+    Returns
+    -------
+    conditions : Conditions
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from splmll.experiments.tables import check_conditions
+    >>> run = {"data": "yeast", "method": "BR", "repetition": 0, "fold": 0, "seed": 0,
+    ...        "protocol": "cv", "preprocessing": "none", "threshold": "own", "search": "none",
+    ...        "status": "done"}
+    >>> results = pd.DataFrame([run, {**run, "protocol": "held-out"}])
+    >>> check_conditions(results)
+    Traceback (most recent call last):
+        ...
+    ValueError: The results have 2 values of protocol: 'cv' and 'held-out'. A table shows one: \
+choose it first, for instance with results[results["protocol"] == "cv"].
+    """
+    wanted = [*RUN, "seed", "status", *CONDITIONS]
+    absent = [column for column in wanted if column not in results.columns]
+    if absent:
+        raise ValueError(
+            f"The results have no column {absent[0]!r}; pass the frame that an experiment or its "
+            "store returns."
+        )
+    if results.empty:
+        raise ValueError("The results are empty; run the experiment first.")
+    for column in CONDITIONS:
+        values = sorted(results[column].astype(str).unique())
+        if len(values) > 1:
+            raise ValueError(
+                f"The results have {len(values)} values of {column}: {_listed(values, repr)}. A "
+                f"table shows one: choose it first, for instance with "
+                f'results[results["{column}"] == "{values[0]}"].'
+            )
+    strange = set(results["status"]) - {"done", *NOT_DONE}
+    if strange:
+        raise ValueError(
+            f"A run has the status {min(map(str, strange))!r}; known are done, "
+            f"{', '.join(NOT_DONE)}. Wait until it is finished or leave it out."
+        )
+    twice = results[results.duplicated(list(RUN))]
+    if len(twice):
+        run = twice.iloc[0]
+        raise ValueError(
+            f"{run['method']} on {run['data']} has two results of repetition {run['repetition']}, "
+            f"fold {run['fold']}; give methods with different settings different names, or choose "
+            "one of them by settings_hash."
+        )
+    by_method = results.groupby(["data", "method"], observed=True)
+    repetitions, folds = (by_method[column].nunique() for column in ("repetition", "fold"))
+    protocol, preprocessing, threshold, search = (str(results[c].iloc[0]) for c in CONDITIONS)
+    return Conditions(
+        protocol,
+        preprocessing,
+        threshold,
+        search,
+        (int(repetitions.min()), int(repetitions.max())),
+        (int(folds.min()), int(folds.max())),
+        tuple(sorted(int(seed) for seed in results["seed"].unique())),
+    )
+
+
+def _known_measures(results: pd.DataFrame, measures: Sequence[str]) -> list[str]:
+    names = [measures] if isinstance(measures, str) else list(dict.fromkeys(measures))
+    for name in names:
+        if name not in MEASURES:
+            raise ValueError(f"There is no measure {name!r}; known are {', '.join(MEASURES)}.")
+        if name not in results.columns:
+            raise ValueError(f"The results have no {name}; compute it or ask for other measures.")
+    if not names:
+        raise ValueError("No measure is asked for; name at least one.")
+    return names
+
+
+def _ordered(names: pd.Series, known: Iterable[str]) -> list[str]:
+    """The names that are known in the known order, then the others as they come."""
+    there = list(names.unique())
+    first = [name for name in known if name in there]
+    return first + [name for name in there if name not in first]
+
+
+def _why_not(statuses: pd.Series) -> str:
+    """One word for runs none of which gave a number."""
+    if (statuses == "done").any():
+        return "undefined"
+    return str(statuses.iloc[0]) if statuses.nunique() == 1 else "failed"
+
+
+def _what_is_missing(statuses: pd.Series, n_values: int) -> str:
+    """How many runs are missing in a mean; empty if none is, or if there is no mean at all."""
+    if n_values in (0, len(statuses)):
+        return ""
+    counts = {words: int((statuses == status).sum()) for status, words in NOT_DONE.items()}
+    counts["gave no value"] = int((statuses == "done").sum()) - n_values
+    (first, count), *others = ((words, count) for words, count in counts.items() if count)
+    parts = [f"{count} of {len(statuses)} runs {first}"]
+    return ", ".join(parts + [f"{count} {words}" for words, count in others])
+
+
+def _marks(cells: pd.DataFrame, digits: int) -> pd.Series:
+    """Best and second best of every data set and measure, by the means as they are shown."""
+    marks = pd.Series("", index=cells.index)
+    shown = cells["mean"].map(lambda mean: float(f"{mean:.{digits}f}"))
+    for (_, measure), group in shown.groupby([cells["data"], cells["measure"]]):
+        values = group.dropna()
+        if len(values) < 2:
+            continue
+        best = sorted(values.unique(), reverse=MEASURES[str(measure)].greater_is_better)
+        for value, mark in zip(best, ("best", "second")):
+            marks[values.index[values == value]] = mark
+    return marks
+
+
+def _cell(line: dict[Any, Any], digits: int) -> Cell:
+    aside = ""
+    if pd.notna(line.get("printed")):
+        aside = f"{line['printed']:.{digits}f}" + (OTHER_CONDITIONS if line["caveat"] else "")
+    if line["status"] != "done":
+        return Cell(line["status"], aside=aside, failed=True)
+    text = f"{line['mean']:.{digits}f}"
+    if pd.notna(line["std"]):
+        text += f"±{line['std']:.{digits}f}"
+    mark: Mark = line["mark"]
+    return Cell(text, mark, aside, (line["note"],) if line["note"] else ())
+
+
+def _directions(measures: Sequence[str]) -> str:
+    arrows = {MEASURES[name].arrow: MEASURES[name].greater_is_better for name in measures}
+    return ", ".join(
+        f"{arrow} {'larger' if greater else 'smaller'} is better"
+        for arrow, greater in arrows.items()
+    )
+
+
+def _about_printed(cells: pd.DataFrame) -> str:
+    if "printed" not in cells or cells["printed"].isna().all():
+        return ""
+    other = cells.loc[cells["caveat"] != "", ["data", "caveat"]].drop_duplicates()
+    return _sentences(
+        "In brackets: printed in the paper",
+        *(f"{OTHER_CONDITIONS} {data}, {caveat}" for data, caveat in other.itertuples(index=False)),
+    )
+
+
+# Words ------------------------------------------------------------------------------------------
+
+
+def _sentences(*parts: str) -> str:
+    return " ".join(part if part.endswith(".") else f"{part}." for part in parts if part)
+
+
+def _listed(values: Sequence[Any], write: Callable[[Any], str] = str) -> str:
+    *first, last = map(write, values)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _plural(span: tuple[int, int], word: str) -> str:
+    low, high = span
+    number = str(high) if low == high else f"{low} to {high}"
+    return f"{number} {word}{'' if high == 1 else 's'}"
+
+
+def _seed_words(seeds: Sequence[int]) -> str:
+    if len(seeds) == 1:
+        return f"seed {seeds[0]}"
+    if len(seeds) > 2 and seeds[-1] - seeds[0] == len(seeds) - 1:
+        return f"seeds {seeds[0]} to {seeds[-1]}"
+    if len(seeds) > MANY_SEEDS:
+        return f"{len(seeds)} different seeds"
+    return f"seeds {_listed(seeds)}"
