@@ -125,7 +125,10 @@ def test_a_set_for_every_row_is_kept_whole() -> None:
     assert (labels != Y).nnz == 0
 
 
-@pytest.mark.parametrize("learner", [None, GaussianNB(), DecisionTreeClassifier(random_state=0)])
+@pytest.mark.parametrize(
+    "learner",
+    [LogisticRegression(), GaussianNB(), DecisionTreeClassifier(random_state=0)],
+)
 def test_one_member_that_prunes_nothing_is_label_powerset(problem: Problem, learner: Any) -> None:
     X, Y, X_new = problem
     powerset = LabelPowerset(learner).fit(X, Y)

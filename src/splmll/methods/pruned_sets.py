@@ -45,7 +45,7 @@ class EnsembleOfPrunedSets(BaseLearnerClassifier):
     ----------
     estimator : classifier or None, default=None
         The base learner, cloned for every member. None is multinomial logistic regression
-        (``LogisticRegression(max_iter=1000)``) on features standardised once for all members,
+        (``LogisticRegression(max_iter=1000, tol=0.01)``) on features standardised once for all members,
         without centring where X is sparse. A base learner you give receives X as it is.
     n_estimators : int, default=10
         Number of members (m).
@@ -103,6 +103,10 @@ class EnsembleOfPrunedSets(BaseLearnerClassifier):
         probabilities=True,
         cost="10 base fits with a class for each frequent label set",
     )
+
+    # A member of an ensemble need not converge: on tmc2007, with hundreds of label sets, the looser
+    # fit took a tenth of the time and ranked better.
+    learner_tolerance = 1e-2
 
     members_: list[LabelSetLearner]
     _ensemble: LabelSetEnsemble
