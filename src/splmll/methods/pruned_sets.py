@@ -45,8 +45,8 @@ class EnsembleOfPrunedSets(BaseLearnerClassifier):
     ----------
     estimator : classifier or None, default=None
         The base learner, cloned for every member. None is multinomial logistic regression
-        (``LogisticRegression(max_iter=1000, tol=0.01)``) on features standardised once for all members,
-        without centring where X is sparse. A base learner you give receives X as it is.
+        (``LogisticRegression(max_iter=1000, tol=0.01)``) on features standardised once for all
+        members, without centring where X is sparse. A base learner you give receives X as it is.
     n_estimators : int, default=10
         Number of members (m).
     max_samples : float, default=0.66
