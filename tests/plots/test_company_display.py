@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,15 +11,6 @@ from splmll.plots import LabelCompanyDisplay
 
 NAMES = ["sea", "boat", "fog"]
 LABELS = np.array([[1, 1, 0], [1, 0, 0], [1, 1, 1], [0, 1, 0], [1, 0, 0]])
-
-
-@pytest.fixture(autouse=True)
-def closed_figures() -> Iterator[None]:
-    import matplotlib.pyplot as plt
-
-    plt.switch_backend("Agg")
-    yield
-    plt.close("all")
 
 
 @pytest.mark.parametrize(

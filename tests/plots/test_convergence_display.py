@@ -14,12 +14,6 @@ import matplotlib.pyplot as plt
 TERMS = {"predictability", "representativeness", "identity", "sparsity", "ridge"}
 
 
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
-
-
 @pytest.fixture(scope="module")
 def data():
     rng = np.random.default_rng(0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import combinations
 
 import matplotlib as mpl
@@ -15,12 +14,6 @@ from splmll.plots.critical_difference import CriticalDifferenceDisplay
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
-
-
-@pytest.fixture(autouse=True)
-def _close_figures() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 def results(n_data: int, names: list[str], step: float) -> pd.DataFrame:

@@ -13,12 +13,6 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 
 
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
-
-
 @pytest.fixture(scope="module")
 def data():
     rng = np.random.default_rng(0)

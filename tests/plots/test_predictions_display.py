@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,15 +15,6 @@ from splmll import SPLMLL
 from splmll.plots import PredictionsDisplay
 
 NAMES = ["sea", "boat", "fog", "snow"]
-
-
-@pytest.fixture(autouse=True)
-def closed_figures() -> Iterator[None]:
-    import matplotlib.pyplot as plt
-
-    plt.switch_backend("Agg")
-    yield
-    plt.close("all")
 
 
 def test_every_combination_has_its_colour() -> None:

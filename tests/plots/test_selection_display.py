@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pandas as pd
-import pytest
 from numpy.testing import assert_array_equal
 
 from splmll import SPLMLL
 from splmll.plots import SelectionDisplay
-
-
-@pytest.fixture(autouse=True)
-def closed_figures() -> Iterator[None]:
-    import matplotlib.pyplot as plt
-
-    plt.switch_backend("Agg")
-    yield
-    plt.close("all")
 
 
 def problem() -> tuple[np.ndarray, pd.DataFrame]:
@@ -41,9 +29,9 @@ def test_a_diagonal_selection_becomes_a_matrix_with_the_names_of_labels() -> Non
 
 def test_a_full_selection_is_drawn_as_it_is() -> None:
     X, Y = problem()
-    model = SPLMLL.as_published(
-        linear=True, full_selection=True, max_epochs=3, random_state=0
-    ).fit(X, Y)
+    model = SPLMLL.as_published(linear=True, full_selection=True, max_epochs=3, random_state=0).fit(
+        X, Y
+    )
     display = SelectionDisplay.from_estimator(model, label_names=["a", "b", "c"])
     assert_array_equal(np.asarray(display.im_.get_array()), model.selection_)
     assert display.label_names == ["a", "b", "c"]
