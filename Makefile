@@ -14,10 +14,10 @@ endif
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 MPLBACKEND=Agg
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench clean
+.PHONY: help demo test test-browser lint format bench clean
 
 help:  ## list the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -31,6 +31,20 @@ demo: $(STAMP)  ## train SPL-MLL on yeast beside BR and ML-kNN; the page is out/
 
 test: $(STAMP)  ## the whole test suite
 	$(TEST_ENV) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+
+CHROMIUM := chromium chromium-browser google-chrome
+
+test-browser: $(STAMP)  ## the report in a real headless Chromium, set up where it is missing
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet -c constraints.txt -e ".[browser]"
+	@if [ -z "$$SPLMLL_CHROMIUM" ] && ! which $(CHROMIUM) 2>/dev/null | grep -q .; then \
+	  if [ "$$(id -u)" = 0 ]; then root=""; else root="sudo -n"; fi; \
+	  if command -v apt-get >/dev/null && $$root true 2>/dev/null; then \
+	    $$root apt-get update -qq && $$root apt-get install -y -qq chromium; \
+	  else \
+	    echo "Install Chromium (Debian: apt-get install chromium) or set SPLMLL_CHROMIUM to one."; exit 1; \
+	  fi; \
+	fi
+	$(TEST_ENV) $(BIN)/python -m pytest tests/browser
 
 lint: $(STAMP)  ## style and types
 	$(BIN)/ruff check .

@@ -2,7 +2,6 @@
 
 import os
 import re
-from html.parser import HTMLParser
 
 import matplotlib as mpl
 import pytest
@@ -10,49 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.figure import Figure as Canvas
 
+from page_reader import read
 from splmll.experiments.report import Figure, Section, Table, Text, build_page, write_page
 
 mpl.use("Agg")
 
 EVIL = '<script>alert("1")</script> & "quotes" $title'
-VOID = {"meta", "br", "img", "hr", "input", "link"}
-
-
-class Reader(HTMLParser):
-    """Checks that elements are closed in order and collects ids, addresses and text."""
-
-    def __init__(self):
-        super().__init__()
-        self.open, self.ids, self.addresses, self.tags, self.text = [], [], [], [], []
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.append(tag)
-        if tag not in VOID:
-            self.open.append(tag)
-        for name, value in attributes:
-            if name == "id":
-                self.ids.append(value)
-            if name in ("src", "href", "xlink:href"):
-                self.addresses.append(value)
-
-    def handle_startendtag(self, tag, attributes):
-        self.handle_starttag(tag, attributes)
-        if tag not in VOID:
-            self.open.pop()
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.text.append(data)
-
-
-def read(page):
-    reader = Reader()
-    reader.feed(page)
-    reader.close()
-    assert reader.open == []
-    return reader
 
 
 def drawing():

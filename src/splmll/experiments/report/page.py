@@ -1,21 +1,25 @@
 """One self-contained HTML page from sections of text, tables and figures.
 
-Everything is inside the file: style, drawings, numbers. It follows the reader's choice of light
-or dark, fits a phone, and every word that is put in is escaped.
+Everything is inside the file: style, script, drawings, numbers. It follows the reader's choice of
+light or dark, fits a phone, and every word that is put in is escaped.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import html
 import io
-import os
 import re
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from string import Template
 from typing import Any, Protocol
+
+from splmll.atomic import atomic_write
 
 
 class Part(Protocol):
@@ -143,6 +147,57 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Heading:
+    """A title inside a section.
+
+    Parameters
+    ----------
+    words : str
+        The title.
+
+    Examples
+    --------
+    >>> from splmll.experiments.report import Heading
+    >>> Heading("Time & memory").to_html(3)
+    '<h3 id="h3">Time &amp; memory</h3>'
+    """
+
+    words: str
+
+    def to_html(self, number: int) -> str:
+        """Return the heading."""
+        return f'<h3 id="h{number}">{html.escape(self.words)}</h3>'
+
+
+@dataclass(frozen=True)
+class Folded:
+    """Parts that are shown when the reader asks for them.
+
+    Parameters
+    ----------
+    title : str
+        What stands there until then.
+    parts : sequence of Text or Table
+        The content; it must not need numbers of its own, as figures do.
+
+    Examples
+    --------
+    >>> from splmll.experiments.report import Folded, Text
+    >>> Folded("Versions", [Text("numpy 2.0")]).to_html(0)
+    '<details class="more"><summary>Versions</summary><p>numpy 2.0</p></details>'
+    """
+
+    title: str
+    parts: Sequence[Text | Table]
+
+    def to_html(self, number: int) -> str:
+        """Return title and content."""
+        content = "".join(part.to_html(number) for part in self.parts)
+        summary = f"<summary>{html.escape(self.title)}</summary>"
+        return f'<details class="more">{summary}{content}</details>'
+
+
+@dataclass(frozen=True)
 class Section:
     """A title and what stands below it.
 
@@ -150,15 +205,23 @@ class Section:
     ----------
     title : str
         The title.
-    parts : sequence of Text, Table or Figure
-        The content, in order.
+    parts : sequence of Heading, Text, Table or Figure
+        The content, in order; anything with their method ``to_html``.
     """
 
     title: str
     parts: Sequence[Part]
 
 
-def build_page(title: str, sections: Sequence[Section], *, introduction: str = "") -> str:
+def build_page(
+    title: str,
+    sections: Sequence[Section],
+    *,
+    introduction: str = "",
+    opening: Sequence[Part] = (),
+    toolbar: Sequence[Part] = (),
+    script: str = "",
+) -> str:
     """Return a complete HTML page.
 
     Parameters
@@ -169,6 +232,12 @@ def build_page(title: str, sections: Sequence[Section], *, introduction: str = "
         Its sections, in order.
     introduction : str, default=""
         A paragraph below the title.
+    opening : sequence of parts, default=()
+        What else stands above the table of contents.
+    toolbar : sequence of parts, default=()
+        What stands between the table of contents and the sections.
+    script : str, default=""
+        JavaScript of the page. No other script can run in it.
 
     Returns
     -------
@@ -182,22 +251,41 @@ def build_page(title: str, sections: Sequence[Section], *, introduction: str = "
     >>> "<h2" in page and "None yet." in page
     True
     """
-    blocks, entries, number = [], [], 0
+    number = 0
+
+    def write(parts: Sequence[Part]) -> str:
+        nonlocal number
+        written = []
+        for part in parts:
+            number += 1
+            written.append(part.to_html(number))
+        return "\n".join(written)
+
+    lead = f'<p class="lead">{html.escape(introduction)}</p>\n' if introduction else ""
+    head, tools = lead + write(opening), write(toolbar)
+    blocks, entries = [], []
     for position, section in enumerate(sections, start=1):
         heading = html.escape(section.title)
-        parts = []
-        for part in section.parts:
-            number += 1
-            parts.append(part.to_html(number))
-        content = "\n".join(parts)
+        content = write(section.parts)
         blocks.append(f'<section id="s{position}">\n<h2>{heading}</h2>\n{content}\n</section>')
         entries.append(f'<a href="#s{position}">{heading}</a>')
+    contents = f'<nav aria-label="Sections">{" ".join(entries)}</nav>' if len(entries) > 2 else ""
     return _PAGE.substitute(
         title=html.escape(title),
-        introduction=f'<p class="lead">{html.escape(introduction)}</p>' if introduction else "",
-        contents=f"<nav>{' '.join(entries)}</nav>" if len(entries) > 2 else "",
+        policy=_policy(script),
+        style=package_file("report.css"),
+        opening=head,
+        contents=contents,
+        toolbar=tools,
         sections="\n".join(blocks),
+        script=f"<script>{script}</script>" if script else "",
     )
+
+
+@cache
+def package_file(name: str) -> str:
+    """Return the text of a file that stands beside this module."""
+    return files(__package__).joinpath(name).read_text("utf-8").strip()
 
 
 def write_page(path: str | Path, page: str) -> Path:
@@ -225,17 +313,28 @@ def write_page(path: str | Path, page: str) -> Path:
     'page.html'
     """
     target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(page)
-        os.chmod(temporary, 0o644)  # mkstemp makes files that only their owner can read
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with atomic_write(target) as part:
+        part.write_text(page, "utf-8")
     return target
+
+
+def signed(value: float, digits: int = 2, *, plus: bool = True) -> str:
+    """Return a number with a minus sign of full width, or with a plus sign if that is wanted."""
+    text = f"{value:+.{digits}f}"
+    if float(text) == 0.0:  # there is no negative zero on paper
+        text = f"{0:+.{digits}f}"
+    text = text.replace("-", "\N{MINUS SIGN}")
+    return text if plus else text.removeprefix("+")
+
+
+def _policy(script: str) -> str:
+    """Return what the browser may load: nothing but what is in the file, and this one script.
+
+    Words that reached the page unescaped by mistake could then still not do anything.
+    """
+    digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+    allowed = f"'sha256-{digest}'" if script else "'none'"
+    return f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src {allowed}"
 
 
 def _svg(figure: Any, prefix: str, title: str) -> str:
@@ -272,49 +371,25 @@ _PAGE = Template("""<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="$policy">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>$title</title>
 <style>
-:root { --ink: #1d2327; --paper: #ffffff; --faint: #5c6770; --line: #d6dce1; --mark: #dcefe0; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e4e8eb; --paper: #14181b; --faint: #9aa5ad; --line: #353d43; --mark: #1f4a2c; }
-}
-* { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 60rem; padding: 1.5rem 1rem 4rem; color: var(--ink);
-  background: var(--paper); font: 1rem/1.55 system-ui, sans-serif; }
-h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .6rem; }
-h2 { font-size: 1.2rem; margin: 2.4rem 0 .6rem; padding-top: .6rem;
-  border-top: 1px solid var(--line); }
-p { margin: .6rem 0; max-width: 44rem; }
-.lead { font-size: 1.05rem; }
-.note, figcaption { color: var(--faint); font-size: .9rem; }
-nav { display: flex; flex-wrap: wrap; gap: .3rem 1.1rem; margin-top: 1rem; font-size: .95rem; }
-a { color: inherit; text-underline-offset: .2em; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; margin: 0; font-variant-numeric: tabular-nums;
-  font-size: .95rem; }
-th, td { padding: .3rem .8rem .3rem 0; text-align: right; border-bottom: 1px solid var(--line);
-  white-space: nowrap; }
-thead th { border-bottom: 2px solid var(--line); vertical-align: bottom; white-space: normal; }
-th:first-child { text-align: left; }
-tbody th { font-weight: 600; }
-.best { background: var(--mark); font-weight: 700; }
-td.best { padding-left: .4rem; padding-right: .4rem; }
-figure { margin: 1rem 0; }
-figure svg { display: block; max-width: 100%; height: auto; }
-figcaption { margin-top: .4rem; max-width: 44rem; }
+$style
 </style>
 </head>
 <body>
 <header>
 <h1>$title</h1>
-$introduction
+$opening
 $contents
 </header>
 <main>
+$toolbar
 $sections
 </main>
+$script
 </body>
 </html>
 """)

@@ -1,0 +1,399 @@
+"""The landmarks of one fitted SPLMLL, for readers who want to ask them questions.
+
+Heat map and graph are drawn as HTML and SVG whose parts know their label, so that the script of the
+report can light up what a label recovers and what recovers it.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from splmll.experiments.report.page import Figure, Heading, Part, Section, Text, signed
+from splmll.landmarks.embedding import take_rows
+from splmll.plots import ConvergenceDisplay, LandmarkHeatmapDisplay, PredictionsDisplay
+
+if TYPE_CHECKING:
+    from splmll import SPLMLL
+    from splmll.landmarks.path import LandmarkPath
+
+N_EXAMPLES = 6  # rows whose predictions are shown
+N_REASONS = 4  # landmarks that are named as the reason of a predicted label
+EDGES_PER_LABEL = 5  # curves that end at one label of the graph, at most
+WEAKEST_EDGE = 0.05  # smallest weight that has a curve, as a share of the largest
+WIDEST_WITH_NUMBERS = 16  # with more labels the heat map has no room for numbers
+LONGEST_NAME = 26  # characters of a label's name in the graph
+
+# The graph, in pixels: between the two sides, between two lines, above the first line, from a node
+# to its name; the room for one letter; the thickness of curves.
+_BETWEEN, _STEP, _TOP, _GAP = 210, 26, 40, 12
+_LETTER = 7.5
+_THINNEST, _THICKEST = 0.8, 6.0
+_DASHES = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)))  # of the terms of the objective
+
+
+@dataclass(frozen=True)
+class FittedModel:
+    """A fitted model and what the report may show besides its landmarks.
+
+    Parameters
+    ----------
+    model : SPLMLL
+        The fitted model.
+    X, Y : array, sparse array or DataFrame, optional
+        Rows the model has not seen and their labels, for example predictions.
+    label_names : sequence of str, optional
+        Names of the labels; by default those the model has seen, or their numbers.
+    path : LandmarkPath, optional
+        What :meth:`splmll.SPLMLL.landmark_path` returned.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll import SPLMLL
+    >>> from splmll.experiments.report import FittedModel
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(80, 4))
+    >>> Y = (X @ rng.normal(size=(4, 3)) > 0).astype(int)
+    >>> model = SPLMLL("linear", random_state=0).fit(X[:60], Y[:60])
+    >>> FittedModel(model, X[60:], Y[60:], label_names=["a", "b", "c"]).names
+    ['a', 'b', 'c']
+    """
+
+    model: SPLMLL
+    X: Any = None
+    Y: Any = None
+    label_names: Sequence[str] | None = None
+    path: LandmarkPath | None = None
+
+    def __post_init__(self) -> None:
+        if (self.X is None) != (self.Y is None):
+            raise ValueError("Give X and Y together: example predictions need both.")
+        n_labels = self.model.label_format_.n_labels
+        if self.label_names is not None and len(self.label_names) != n_labels:
+            raise ValueError(
+                f"{len(self.label_names)} label names for a model of {n_labels} labels; give one "
+                "for each."
+            )
+
+    @property
+    def names(self) -> list[str]:
+        """Names of all labels."""
+        if self.label_names is not None:
+            return [str(name) for name in self.label_names]
+        form = self.model.label_format_
+        return [str(name) for name in form.names_of(np.arange(form.n_labels))]
+
+
+def landmark_section(data: str, fitted: FittedModel) -> Section:
+    """Return what the report tells of one model.
+
+    Parameters
+    ----------
+    data : str
+        Name of the data set.
+    fitted : FittedModel
+        The model.
+
+    Returns
+    -------
+    section : Section
+    """
+    model, names = fitted.model, fitted.names
+    n_landmarks = len(model.landmarks_)
+    parts: list[Part] = [
+        Text(
+            f"{n_landmarks} of {len(names)} labels are landmarks. Only these are predicted from "
+            "the features; all labels are recovered from them."
+        ),
+        Text(f"The model: {model}", note=True),
+    ]
+    if n_landmarks:
+        parts.append(LandmarkExplorer.from_model(fitted))
+    if fitted.path is not None:
+        parts += [Heading("How many landmarks are enough"), _path_figure(fitted.path)]
+    if np.isfinite(model.objective_["objective"]).any():
+        parts += [Heading("Convergence"), _convergence_figure(model)]
+    if fitted.X is not None:
+        parts += [Heading("Example predictions"), ExamplePredictions(fitted)]
+    return Section(f"Landmarks of {data}", parts)
+
+
+@dataclass(frozen=True)
+class LandmarkExplorer:
+    """Heat map and graph of which landmark recovers which label.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_landmarks, n_labels)
+        Weight of each landmark in the score of each label.
+    landmarks, labels : sequence of int
+        Numbers of the labels in rows and columns.
+    names : sequence of str
+        Names of all labels.
+    strengths : sequence of float
+        Weight b of each landmark.
+    """
+
+    weights: np.ndarray
+    landmarks: Sequence[int]
+    labels: Sequence[int]
+    names: Sequence[str]
+    strengths: Sequence[float]
+
+    @classmethod
+    def from_model(cls, fitted: FittedModel) -> LandmarkExplorer:
+        """Take the strongest landmarks of a model and the labels they recover most."""
+        from matplotlib.figure import Figure as Canvas
+
+        display = LandmarkHeatmapDisplay.from_estimator(fitted.model, ax=Canvas().add_subplot())
+        form = fitted.model.label_format_
+        seen = [str(name) for name in form.names_of(np.arange(form.n_labels))]
+        number = {name: position for position, name in enumerate(seen)}
+        return cls(
+            display.weights,
+            [number[name] for name in display.landmark_names],
+            [number[name] for name in display.label_names],
+            fitted.names,
+            [float(weight) for weight in np.asarray(display.selection)],
+        )
+
+    def to_html(self, number: int) -> str:
+        """Return heat map, graph and the place where a label tells its story."""
+        hidden = len(self.names) - len(self.labels)
+        shown = (
+            f" Shown are {len(self.labels)} of {len(self.names)} labels, those that landmarks "
+            "recover most."
+            if hidden
+            else ""
+        )
+        return (
+            '<div class="landmarks">\n<h3>Which landmark recovers which label</h3>\n'
+            f'<div class="pair"><figure><div class="wide">{self._graph()}</div>\n'
+            "<figcaption>Landmarks (filled) on the left, all labels on the right. A curve is a "
+            "weight in the label's score: the thicker, the larger; dashed where it is negative. "
+            f"Each label has at most its {EDGES_PER_LABEL} strongest.{shown}</figcaption>"
+            "</figure>\n"
+            '<figure><div class="wide" tabindex="0" role="region" aria-label="Heat map">'
+            f"{self._heat_map()}</div>\n"
+            "<figcaption>Weight of the landmark (row) in the score of the label (column), positive "
+            "blue, negative orange with a minus sign. A frame marks a landmark's own label; a "
+            "column without a frame is recovered from other labels alone.</figcaption></figure>"
+            "</div>\n"
+            '<div class="telling" role="status">Point at a label or tap it to see what it recovers '
+            "and what recovers it; with the keyboard, Tab to the graph and move with the arrows."
+            "</div>\n</div>"
+        )
+
+    @property
+    def _limit(self) -> float:
+        """The end of the colour scale: the largest weight outside a landmark's own label."""
+        own = np.equal.outer(self.landmarks, self.labels)
+        sizes = np.abs(self.weights)
+        return float(sizes[~own].max(initial=0.0) or sizes.max(initial=0.0) or 1.0)
+
+    def _heat_map(self) -> str:
+        limit = self._limit
+        head = "".join(
+            f'<th scope="col" data-label="{label}">'
+            f"<span>{html.escape(self.names[label])}</span></th>"
+            for label in self.labels
+        )
+        lines = []
+        for landmark, strength, weights in zip(self.landmarks, self.strengths, self.weights):
+            cells = []
+            for label, weight in zip(self.labels, weights):
+                kinds = "minus " if weight < 0 else ""
+                kinds += "own" if label == landmark else ""
+                kind = f' class="{kinds.strip()}"' if kinds else ""
+                colour = min(abs(weight) / limit, 1.0)
+                cells.append(
+                    f'<td{kind} style="--w:{colour:.2f}">{signed(weight, plus=False)}</td>'
+                )
+            lines.append(
+                f'<tr data-label="{landmark}" data-strength="{strength:.2f}"><th scope="row"><span>'
+                f"{html.escape(self.names[landmark])}</span></th>{''.join(cells)}</tr>"
+            )
+        dense = " dense" if len(self.labels) > WIDEST_WITH_NUMBERS else ""
+        body = "\n".join(lines)
+        return (
+            f'<table class="heat{dense}"><thead><tr><td></td>{head}</tr></thead>\n'
+            f"<tbody>\n{body}\n</tbody></table>"
+        )
+
+    def _graph(self) -> str:
+        tallest = max(len(self.landmarks), len(self.labels))
+        longest = max(len(_shortened(self.names[label])) for label in self.labels)
+        left_x = int(_LETTER * longest) + 2 * _GAP
+        right_x = left_x + _BETWEEN
+        width = right_x + left_x
+        height = _TOP + _STEP * tallest + 10
+
+        def spread(count: int) -> np.ndarray:
+            return _TOP + _STEP * tallest * (np.arange(count) + 0.5) / count
+
+        left = dict(zip(self.landmarks, spread(len(self.landmarks))))
+        # Labels stand near the landmarks that recover them: fewer curves cross.
+        sizes = np.abs(self.weights)
+        middle = np.arange(len(self.landmarks)) @ sizes / np.maximum(sizes.sum(axis=0), 1e-12)
+        order = [self.labels[column] for column in np.argsort(middle, kind="stable")]
+        right = dict(zip(order, spread(len(order))))
+
+        curves, negative = [], ' class="minus"'
+        half = (left_x + right_x) / 2
+        largest = sizes.max() or 1.0
+        for column, label in enumerate(self.labels):
+            for row in np.argsort(-sizes[:, column], kind="stable")[:EDGES_PER_LABEL]:
+                weight, landmark = self.weights[row, column], self.landmarks[row]
+                share = abs(weight) / largest
+                if share < WEAKEST_EDGE:
+                    break
+                thickness = _THINNEST + (_THICKEST - _THINNEST) * share
+                start, end = left[landmark], right[label]
+                curves.append(
+                    f'<path data-from="{landmark}" data-to="{label}"'
+                    f"{negative if weight < 0 else ''} "
+                    f'stroke-width="{thickness:.1f}" d="M{left_x} {start:.0f}C{half:.0f} '
+                    f'{start:.0f} {half:.0f} {end:.0f} {right_x} {end:.0f}"/>'
+                )
+        nodes = [
+            self._node(label, side, x, y, first=(side == "left" and position == 0))
+            for side, x, places in (("left", left_x, left), ("right", right_x, right))
+            for position, (label, y) in enumerate(places.items())
+        ]
+        return (
+            f'<svg class="graph" viewBox="0 0 {width} {height}" style="--width:{width}px" '
+            'role="group" aria-label="Graph of landmarks and the labels they recover">'
+            f'<text class="side" x="{left_x}" y="18" text-anchor="end">landmark</text>'
+            f'<text class="side" x="{right_x}" y="18">label</text>'
+            f"{''.join(curves)}{''.join(nodes)}</svg>"
+        )
+
+    def _node(self, label: int, side: str, x: int, y: float, first: bool) -> str:
+        name = self.names[label]
+        landmark = label in self.landmarks
+        words = f"{name}, {'landmark' if side == 'left' else 'label'}"
+        text_x, anchor = (x - _GAP, ' text-anchor="end"') if side == "left" else (x + _GAP, "")
+        box_width = (x if side == "left" else x - _BETWEEN) + _GAP
+        # The rectangle makes the whole line answer to the pointer, not the letters alone.
+        box_x = 0 if side == "left" else x - _GAP
+        return (
+            f'<g class="node{" landmark" if landmark else ""}" data-label="{label}" '
+            f'data-side="{side}" data-height="{y:.0f}" tabindex="{0 if first else -1}" '
+            f'role="img" aria-label="{html.escape(words)}"><title>{html.escape(name)}</title>'
+            f'<rect x="{box_x}" y="{y - _STEP / 2:.0f}" width="{box_width}" height="{_STEP}" '
+            f'fill="transparent"/><circle cx="{x}" cy="{y:.0f}" r="5"/>'
+            f'<text x="{text_x}" y="{y + 4.5:.1f}"{anchor}>'
+            f"{html.escape(_shortened(name))}</text></g>"
+        )
+
+
+@dataclass(frozen=True)
+class ExamplePredictions:
+    """Rows with the labels predicted for them: landmark, correct, missed and wrong.
+
+    Parameters
+    ----------
+    fitted : FittedModel
+        A model with rows to predict.
+    """
+
+    fitted: FittedModel
+
+    def to_html(self, number: int) -> str:
+        """Return a list of rows at equal distances, so that none is picked for its looks."""
+        model, names = self.fitted.model, self.fitted.names
+        X = self.fitted.X
+        Y = self.fitted.Y.toarray() if hasattr(self.fitted.Y, "toarray") else self.fitted.Y
+        Y = np.asarray(Y)
+        count = min(N_EXAMPLES, len(Y))
+        rows = np.linspace(0, len(Y) - 1, count).round().astype(int)
+        X = X.iloc[rows] if hasattr(X, "iloc") else take_rows(X, rows)
+        explanation = model.explain(X)
+        position = {name: place for place, name in enumerate(explanation.labels.tolist())}
+        landmarks = np.zeros(len(names), dtype=bool)
+        landmarks[[position[name] for name in model.landmarks_]] = True
+        display = PredictionsDisplay(
+            np.empty((count, 0, 0)), Y[rows] == 1, explanation.predicted == 1, names, landmarks
+        )
+        items = []
+        for place, row in enumerate(rows):
+            chips = " ".join(_chip(name, kind) for name, kind in display.labels_of(place))
+            reasons = "".join(
+                f"<li>{html.escape(line)}</li>" for line in self._reasons(explanation, place)
+            )
+            if reasons:
+                chips += (
+                    "<details><summary>Where the scores come from</summary>"
+                    f"<ul>{reasons}</ul></details>"
+                )
+            items.append(
+                f"<li><h4>Row {row + 1} of {len(Y)}</h4>{chips or '<p>No label.</p>'}</li>"
+            )
+        legend = " ".join(_chip(kind, kind) for kind in _SYMBOLS)
+        return (
+            f'<p class="note">{legend}</p><p class="note">Landmark: a landmark that is true and '
+            "was predicted; correct: another true label that was predicted; missed: true, not "
+            "predicted; wrong: predicted, not true. Rows stand at equal distances in the test "
+            f'part.</p><ul class="examples">{"".join(items)}</ul>'
+        )
+
+    def _reasons(self, explanation: Any, row: int) -> list[str]:
+        """Return for each predicted label of a row its score as a sum over landmarks."""
+        names = self.fitted.names
+        landmark_of = {name: place for place, name in enumerate(explanation.labels.tolist())}
+        lines = []
+        for label in np.flatnonzero(explanation.predicted[row]):
+            added = explanation.contributions[row, :, label]
+            strongest = np.argsort(-np.abs(added), kind="stable")[:N_REASONS]
+            named = [
+                f"{names[landmark_of[explanation.landmarks[k]]]} {signed(added[k])}"
+                for k in strongest
+            ]
+            rest = added.sum() - added[strongest].sum()
+            if len(added) > N_REASONS:
+                named.append(f"others {signed(rest)}")
+            score = signed(explanation.scores[row, label], plus=False)
+            base = signed(explanation.base[label], plus=False)
+            lines.append(f"{names[label]} {score} = base {base}, {', '.join(named)}")
+        return lines
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
+
+
+_SYMBOLS = {"landmark": "★", "correct": "✓", "missed": "○", "wrong": "✗"}
+
+
+def _chip(name: str, kind: str) -> str:
+    said = "" if name == kind else f'<span class="hidden-text"> ({kind})</span>'
+    return f'<span class="chip {kind}">{_SYMBOLS[kind]} {html.escape(name)}{said}</span>'
+
+
+def _path_figure(path: LandmarkPath) -> Figure:
+    from matplotlib.figure import Figure as Canvas
+
+    canvas = Canvas(figsize=(11, 6), layout="constrained")
+    path.plot(canvas.subplots(2, 3))
+    return Figure(
+        canvas,
+        "Objective and measures against the number of landmarks, on out-of-fold scores of the "
+        "training rows; dashes show the same embedding without landmarks.",
+    )
+
+
+def _convergence_figure(model: SPLMLL) -> Figure:
+    from matplotlib.figure import Figure as Canvas
+
+    canvas = Canvas(figsize=(7.5, 3.8), layout="constrained")
+    display = ConvergenceDisplay.from_estimator(model, ax=canvas.add_subplot())
+    # Terms can be told apart without their colours; the sum is the thick line.
+    for line, dashes in zip(display.lines_.values(), _DASHES):
+        line.set_linestyle(dashes)
+    display.ax_.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return Figure(canvas, "Every term of the objective, and their sum, as the model was fitted.")

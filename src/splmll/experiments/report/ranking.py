@@ -1,0 +1,159 @@
+"""All runs that were made under the same conditions, and who ranks where among them.
+
+Runs of different protocols, preprocessing, threshold rules or searches are never put together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import pandas as pd
+
+from splmll.experiments.contestants import CONTESTANTS
+from splmll.experiments.differences import difference_table
+from splmll.experiments.statistics import Ranks, average_ranks
+from splmll.experiments.table_format import FormattedTable
+from splmll.experiments.tables import CONDITIONS, Conditions, check_conditions, comparison_table
+from splmll.methods.catalogue import GROUPS
+
+OURS, OTHER = "ours", "other"
+RANK_DIGITS = 2  # decimals with which ranks are shown and compared
+
+GROUP_TITLES = {OURS: "SPL-MLL and its versions", **GROUPS, OTHER: "other methods"}
+"""Groups of methods in words, in the order in which they are shown."""
+
+
+def group_of(method: str) -> str:
+    """Return the key in `GROUP_TITLES` of a method."""
+    return CONTESTANTS[method].group if method in CONTESTANTS else OTHER
+
+
+def title_of(method: str) -> str:
+    """Return the name of a method in words, empty if it is not a known one."""
+    return CONTESTANTS[method].title if method in CONTESTANTS else ""
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """All runs that were made under the same conditions.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        One line for each run.
+    conditions : Conditions
+        What the runs have in common.
+    cells : DataFrame
+        One line for each data set, method and measure; see
+        :func:`splmll.experiments.tables.comparison_table`.
+    differences : FormattedTable or None
+        Where measured and printed differ and why; None where nothing is printed.
+    """
+
+    runs: pd.DataFrame
+    conditions: Conditions
+    cells: pd.DataFrame
+    differences: FormattedTable | None
+
+    @property
+    def measures(self) -> list[str]:
+        """The measures that are shown."""
+        return list(self.cells["measure"].unique())
+
+    @property
+    def data(self) -> list[str]:
+        """The data sets."""
+        return list(self.cells["data"].unique())
+
+    @property
+    def failed(self) -> pd.DataFrame:
+        """The runs that gave no result."""
+        return self.runs[self.runs["status"] != "done"]
+
+    @cached_property
+    def ranks(self) -> Ranks | None:
+        """Average ranks where methods can be compared fairly, None if they nowhere can.
+
+        Not every method need have been run on every data set. Ranked are the methods with all
+        results on those data sets that together make the largest complete table.
+        """
+        return self._ranks(self.measures)
+
+    def ranks_by(self, measure: str) -> Ranks | None:
+        """Return the average ranks under one measure alone, on the same data sets as `ranks`."""
+        return self._ranks([measure])
+
+    def ranks_on(self, data: str) -> Ranks | None:
+        """Return the ranks on one data set, None if no method has all results there."""
+        if not self._complete.loc[data].any():
+            return None
+        return average_ranks(self.runs[self.runs["data"] == data], self.measures)
+
+    def _ranks(self, measures: Sequence[str]) -> Ranks | None:
+        runs = self.runs[self.runs["data"].isin(self._ranked_data)]
+        return average_ranks(runs, measures) if len(runs) else None
+
+    @cached_property
+    def _complete(self) -> pd.DataFrame:
+        """Whether a method (column) has a value of every measure on a data set (row)."""
+        missing = self.cells["mean"].isna().groupby([self.cells["data"], self.cells["method"]])
+        found = ~missing.any()
+        return found.unstack(fill_value=False).reindex(self.data)  # unstacking sorts by name
+
+    @cached_property
+    def _ranked_data(self) -> list[str]:
+        coverage = self._complete.sum(axis=1).sort_values(ascending=False, kind="stable")
+        largest, chosen = 0, []
+        for count in range(1, len(coverage) + 1):
+            data = list(coverage.index[:count])
+            size = count * int(self._complete.loc[data].all().sum())
+            if size > 0 and size >= largest:
+                largest, chosen = size, data
+        return chosen
+
+
+def comparisons_of(
+    results: pd.DataFrame, measures: Sequence[str], published: pd.DataFrame | None = None
+) -> list[Comparison]:
+    """Return one comparison for every combination of conditions in the results of an experiment.
+
+    Parameters
+    ----------
+    results : DataFrame
+        One line for each run, as an experiment returns them.
+    measures : sequence of str
+        Names in :data:`splmll.metrics.MEASURES`.
+    published : DataFrame, optional
+        Printed numbers, as :func:`splmll.experiments.published.published` returns them.
+
+    Returns
+    -------
+    comparisons : list of Comparison
+        In the order in which the conditions appear.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from splmll.experiments.report.ranking import comparisons_of
+    >>> results = pd.DataFrame([
+    ...     {"data": "yeast", "method": method, "protocol": protocol, "preprocessing": "none",
+    ...      "threshold": "own", "search": "none", "repetition": 0, "fold": 0, "seed": 0,
+    ...      "status": "done", "hamming_loss": loss}
+    ...     for protocol in ("held-out", "cv") for method, loss in [("BR", 0.21), ("RF", 0.19)]])
+    >>> first, second = comparisons_of(results, ["hamming_loss"])
+    >>> first.ranks.frame["all"].to_dict()
+    {'RF': 1.0, 'BR': 2.0}
+    """
+    absent = [column for column in CONDITIONS if column not in results.columns]
+    if absent or results.empty:
+        check_conditions(results)  # it says what is wrong
+    comparisons = []
+    for _, runs in results.groupby(list(CONDITIONS), sort=False):
+        cells = comparison_table(runs, measures, published).frame
+        differences = None
+        if published is not None and cells["printed"].notna().any():
+            differences = difference_table(runs, published, measures)
+        comparisons.append(Comparison(runs, check_conditions(runs), cells, differences))
+    return comparisons
