@@ -13,9 +13,14 @@ from splmll.atomic import atomic_write
 def test_a_failure_leaves_what_stood_there(tmp_path) -> None:
     target = tmp_path / "note.txt"
     target.write_text("before")
-    with pytest.raises(RuntimeError, match="halfway"), atomic_write(target) as part:
-        part.write_text("aft")
-        raise RuntimeError("halfway")
+
+    def fail_halfway() -> None:
+        with atomic_write(target) as part:
+            part.write_text("aft")
+            raise RuntimeError("halfway")
+
+    with pytest.raises(RuntimeError, match="halfway"):
+        fail_halfway()
     assert target.read_text() == "before"
     assert list(tmp_path.iterdir()) == [target]
 
