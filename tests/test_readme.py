@@ -1,6 +1,9 @@
 """The README tells the truth: its blocks run as printed, its commands and files exist."""
 
 import re
+import shlex
+import subprocess
+import sys
 from importlib.util import module_from_spec, spec_from_file_location
 
 import matplotlib as mpl
@@ -26,14 +29,30 @@ def test_there_is_a_ten_line_example():
     assert "SPLMLL" in code
 
 
-def test_shell_blocks_are_targets_of_the_makefile():
+COMMANDS = [line for _, code in blocks(README, "shell") for line in code.splitlines()]
+
+
+def test_the_two_commands_and_all_others_of_make_are_targets():
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
-    commands = [line for _, code in blocks(README, "shell") for line in code.splitlines()]
-    assert {"make demo", "make test"} <= set(commands)
-    for command in commands:
-        program, target = command.split()
-        assert program == "make"
-        assert target in targets
+    assert {"make demo", "make test"} <= set(COMMANDS)
+    for command in COMMANDS:
+        program, *arguments = shlex.split(command)
+        assert program in ("make", "splmll")
+        if program == "make":
+            assert set(arguments) <= targets
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", [line for line in COMMANDS if line.startswith("splmll ")])
+def test_command_runs_as_printed(command, tmp_path, request):
+    if "reproduce" in command:
+        request.getfixturevalue("data_home")
+    _, *arguments = shlex.split(command)
+    ran = subprocess.run(
+        [sys.executable, "-m", "splmll", *arguments], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.strip()
 
 
 @pytest.mark.parametrize("target", links(README))

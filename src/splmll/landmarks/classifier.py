@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import numbers
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -246,6 +247,12 @@ default="mlp"
     capabilities = Capabilities(
         sparse_labels=True, unknown_labels=True, cost="networks: epochs N; linear: N D^2 + C^3"
     )
+    search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
+        "lambda1": (0.01, 0.1, 1.0),
+        "rho": (0.01, 0.1, 1.0),
+        "dropout": (0.2, 0.5),
+        "weight_decay": (1e-5, 1e-4, 1e-3),
+    }
 
     def __init__(
         self,

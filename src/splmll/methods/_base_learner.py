@@ -12,10 +12,21 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Tags, check_random_state, get_tags
 
 from splmll.base import MultilabelClassifier
+
+# For a search: the default base learner, and the same with other strengths of its penalty. The
+# intercept makes up for the centring, which sparse features could not have.
+LOGISTIC_REGRESSIONS = (
+    None,
+    *(
+        make_pipeline(StandardScaler(with_mean=False), LogisticRegression(C=C, max_iter=1000))
+        for C in (0.001, 0.01, 0.1, 10.0, 100.0, 1000.0)
+    ),
+)
 
 
 class BaseLearnerClassifier(MultilabelClassifier):

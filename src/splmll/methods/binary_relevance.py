@@ -10,7 +10,8 @@ Warehousing and Mining 3(3), 2007.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -20,7 +21,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.parallel import Parallel, delayed
 
 from splmll.base import Capabilities
-from splmll.methods._base_learner import BaseLearnerClassifier, for_raw_features
+from splmll.methods._base_learner import (
+    LOGISTIC_REGRESSIONS,
+    BaseLearnerClassifier,
+    for_raw_features,
+)
 from splmll.methods._constant import ConstantGuard
 from splmll.methods._own_rule import fit_own_rule
 
@@ -80,6 +85,10 @@ class BinaryRelevance(BaseLearnerClassifier):
     """
 
     capabilities = Capabilities(sparse_labels=True, probabilities=True, cost="C base fits")
+    search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
+        "estimator": LOGISTIC_REGRESSIONS,
+        "estimator__svc__C": (0.1, 1.0, 10.0, 100.0),
+    }
 
     estimators_: list[ConstantGuard]
     coef_: np.ndarray | None

@@ -11,7 +11,8 @@ ranking. Machine Learning 73(2), 2008.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import expit
@@ -20,7 +21,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from splmll.base import Capabilities
-from splmll.methods._base_learner import BaseLearnerClassifier, check_voting
+from splmll.methods._base_learner import LOGISTIC_REGRESSIONS, BaseLearnerClassifier, check_voting
 from splmll.methods._constant import ConstantGuard
 from splmll.methods._own_rule import fit_own_rule
 
@@ -97,6 +98,9 @@ class CalibratedLabelRanking(BaseLearnerClassifier):
     """
 
     capabilities = Capabilities(cost="C^2 / 2 base fits; cardinality + 1 times the rows of BR")
+    search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
+        "estimator": LOGISTIC_REGRESSIONS,
+    }
 
     duels_: list[Any]
 

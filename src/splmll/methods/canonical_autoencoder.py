@@ -11,10 +11,10 @@ Artificial Intelligence, 2017.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -133,6 +133,10 @@ class C2AE(MultilabelClassifier):
     capabilities = Capabilities(
         unknown_labels=True, cost="epochs N (D + C) times the width of the layers"
     )
+    search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
+        "n_components": (0.4, 0.6, 0.8, 1.0),
+        "alpha": (0.1, 0.5, 1.0, 2.0, 10.0),
+    }
 
     network_: _Networks | None
     history_: list[dict[str, float]]

@@ -11,10 +11,10 @@ Learning 85(3), 2011.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -26,6 +26,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from splmll.base import Capabilities
 from splmll.methods._base_learner import (
+    LOGISTIC_REGRESSIONS,
     BaseLearnerClassifier,
     check_voting,
     for_raw_features,
@@ -109,6 +110,10 @@ class EnsembleOfClassifierChains(BaseLearnerClassifier):
     """
 
     capabilities = Capabilities(probabilities=True, cost="m C base fits with D + C features")
+    search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
+        "estimator": LOGISTIC_REGRESSIONS,
+        "n_chains": (10, 20, 50),
+    }
 
     chains_: list[list[ConstantGuard]]
     orders_: np.ndarray

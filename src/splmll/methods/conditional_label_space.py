@@ -10,7 +10,8 @@ Chen, Lin: Feature-aware label space dimension reduction for multi-label classif
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -83,6 +84,10 @@ class CPLST(LabelSpaceClassifier):
     """
 
     capabilities = Capabilities(sparse_labels=True, cost="N D^2 + N D C + D^3 + C^3")
+    search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
+        "n_components": (0.25, 0.5, 0.75, 1.0),
+        "ridge": (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0),
+    }
 
     def __init__(
         self,

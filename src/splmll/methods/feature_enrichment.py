@@ -11,9 +11,9 @@ AAAI 2018.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -127,6 +127,10 @@ class MLFE(NumericalLabelClassifier):
     """
 
     capabilities = Capabilities(cost="N sparse regressions on N rows + N^3")
+    search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
+        "fit_weight": (1.0, 2.0, 5.0, 10.0),
+        "sign_weight": (1.0, 10.0, 15.0),
+    }
 
     def __init__(
         self,

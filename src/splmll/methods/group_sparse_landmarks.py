@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -122,6 +123,10 @@ class MOPLMS(LabelSubsetClassifier):
     """
 
     capabilities = Capabilities(sparse_labels=True, cost="N D^2 + N C^2, then C^3 per sweep")
+    search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
+        "n_landmarks": (0.25, 0.5, 0.75, 1.0),
+        "ridge": (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0),
+    }
 
     representation_: np.ndarray
     lambda1_: float

@@ -11,8 +11,9 @@ Cybernetics 50(6), 2020. Only its abstract was available: what follows is a reco
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -106,6 +107,10 @@ class HNOML(MultilabelClassifier):
     """
 
     capabilities = Capabilities(ranking_only=True, cost="steps x (N D^2 + D^3)")
+    search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
+        "enrichment_weight": (0.1, 1.0, 10.0, 100.0),
+        "sparsity_weight": (0.1, 1.0, 5.0, 20.0, 100.0),
+    }
 
     coef_: np.ndarray
     intercept_: np.ndarray

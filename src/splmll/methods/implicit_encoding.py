@@ -11,8 +11,9 @@ ICML 2014.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -100,6 +101,11 @@ class FaIE(LabelSpaceClassifier):
     """
 
     capabilities = Capabilities(sparse_labels=True, cost="N D^2 + N D C + (C + D)^3")
+    search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
+        "n_components": (0.25, 0.5, 0.75, 1.0),
+        "alpha": (0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0),
+        "ridge": (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0),
+    }
 
     def __init__(
         self,

@@ -10,14 +10,15 @@ Boutell, Luo, Shen, Brown: Learning multi-label scene classification. Pattern Re
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
 from splmll.base import Capabilities
-from splmll.methods._base_learner import BaseLearnerClassifier
+from splmll.methods._base_learner import LOGISTIC_REGRESSIONS, BaseLearnerClassifier
 from splmll.methods._constant import ConstantGuard
 from splmll.methods._label_sets import LabelSetEnsemble, fit_label_sets
 from splmll.methods._own_rule import fit_own_rule
@@ -91,6 +92,9 @@ class LabelPowerset(BaseLearnerClassifier):
         probabilities=True,
         cost="one base fit with a class for each label set",
     )
+    search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
+        "estimator": LOGISTIC_REGRESSIONS,
+    }
 
     label_sets_: sparse.csr_array
     estimator_: ConstantGuard

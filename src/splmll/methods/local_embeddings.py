@@ -11,10 +11,10 @@ Advances in Neural Information Processing Systems 28, 2015.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import linalg, sparse
@@ -141,6 +141,10 @@ class SLEEC(MultilabelClassifier):
         probabilities=True,
         cost="T times: n C in each of N label comparisons, N nbar q a round, N D^2 + D^3",
     )
+    search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
+        "n_neighbors": (5, 10, 25, 70),
+        "n_label_neighbors": (15, 50, 100, 250),
+    }
 
     learners_: list[Learner]
     n_iter_: int

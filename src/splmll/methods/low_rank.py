@@ -11,10 +11,10 @@ Conference on Machine Learning, 2014.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import linalg, sparse
@@ -134,6 +134,10 @@ class LEML(MultilabelClassifier):
         unknown_labels=True,
         cost="N D^2 + D^3, then D C k a turn; by conjugate gradients N (D + C) k a step",
     )
+    search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
+        "n_components": (0.2, 0.4, 0.6, 0.8, 1.0),
+        "lam": (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0),
+    }
 
     n_components_: int
     feature_factors_: np.ndarray

@@ -10,8 +10,9 @@ Hou, Geng, Zhang: Multi-label manifold learning. AAAI 2016.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -111,6 +112,10 @@ class MLML(NumericalLabelClassifier):
     """
 
     capabilities = Capabilities(cost="N^2 D + N^3, beyond 3,000 rows N^2 D")
+    search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
+        "fit_weight": (0.1, 1.0, 10.0),
+        "sign_weight": (0.1, 1.0, 10.0),
+    }
 
     def __init__(
         self,

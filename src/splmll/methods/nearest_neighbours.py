@@ -11,8 +11,9 @@ Zhang, Zhou: ML-KNN: a lazy learning approach to multi-label learning. Pattern R
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -101,6 +102,10 @@ class MLkNN(MultilabelClassifier):
     """
 
     capabilities = Capabilities(sparse_labels=True, probabilities=True, cost="N^2 D")
+    search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
+        "n_neighbors": (5, 8, 10, 12, 15, 20, 30),
+        "scale": ("minmax", "standard", None),
+    }
 
     prior_: np.ndarray
     likelihood_present_: np.ndarray

@@ -11,7 +11,8 @@ Tai, Lin: Multilabel classification with principal label space transformation. N
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -84,6 +85,10 @@ class PLST(LabelSpaceClassifier):
     """
 
     capabilities = Capabilities(sparse_labels=True, cost="N D^2 + N C^2 + C^3")
+    search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
+        "n_components": (0.25, 0.5, 0.75, 1.0),
+        "ridge": (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0),
+    }
 
     def __init__(
         self,

@@ -10,8 +10,9 @@ Read, Pfahringer, Holmes: Multi-label classification using ensembles of pruned s
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -19,7 +20,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from splmll.base import Capabilities
-from splmll.methods._base_learner import BaseLearnerClassifier, check_voting
+from splmll.methods._base_learner import LOGISTIC_REGRESSIONS, BaseLearnerClassifier, check_voting
 from splmll.methods._label_sets import (
     LabelSetEnsemble,
     LabelSetLearner,
@@ -103,6 +104,11 @@ class EnsembleOfPrunedSets(BaseLearnerClassifier):
         probabilities=True,
         cost="10 base fits with a class for each frequent label set",
     )
+    search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
+        "estimator": LOGISTIC_REGRESSIONS,
+        "pruning": (1, 2, 3, 4, 5),
+        "subset_limit": (1, 2, 3),
+    }
 
     # A member of an ensemble need not converge: on tmc2007, with hundreds of label sets, the looser
     # fit took a tenth of the time and ranked better.

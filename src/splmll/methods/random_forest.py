@@ -11,7 +11,8 @@ Breiman: Random forests. Machine Learning 45(1), 2001.
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
@@ -73,6 +74,10 @@ class ThresholdedRandomForest(MultilabelClassifier):
     """
 
     capabilities = Capabilities(probabilities=True, cost="trees x sqrt(D) N log N")
+    search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
+        "max_features": ("sqrt", 0.2, 0.5),
+        "min_samples_leaf": (1, 2, 5),
+    }
 
     forest_: RandomForestClassifier | None
     constants_: np.ndarray

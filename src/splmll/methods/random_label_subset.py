@@ -10,7 +10,8 @@ Chen, Lin: Feature-aware label space dimension reduction for multi-label classif
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -77,6 +78,10 @@ class PBR(LabelSubsetClassifier):
     """
 
     capabilities = Capabilities(sparse_labels=True, cost="N D^2 + N D C")
+    search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
+        "n_landmarks": (0.25, 0.5, 0.75, 1.0),
+        "ridge": (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0),
+    }
 
     def __init__(
         self,

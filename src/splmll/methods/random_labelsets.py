@@ -11,10 +11,11 @@ on Knowledge and Data Engineering 23(7), 2011.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import comb
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -22,7 +23,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from splmll.base import Capabilities
-from splmll.methods._base_learner import BaseLearnerClassifier, check_voting
+from splmll.methods._base_learner import LOGISTIC_REGRESSIONS, BaseLearnerClassifier, check_voting
 from splmll.methods._label_sets import (
     LabelSetEnsemble,
     LabelSetLearner,
@@ -100,6 +101,10 @@ class RAkEL(BaseLearnerClassifier):
     capabilities = Capabilities(
         sparse_labels=True, probabilities=True, cost="2 C base fits with at most 2^k classes"
     )
+    search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
+        "estimator": LOGISTIC_REGRESSIONS,
+        "labelset_size": (2, 3, 4, 5),
+    }
 
     labelsets_: list[np.ndarray]
     members_: list[LabelSetLearner]

@@ -1,0 +1,51 @@
+"""``splmll reproduce``: the paper's tables and figures, measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def reproduce(
+    items: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="table1, table2, table3, table4, figure3, figure4, figure5, figure6 or all.",
+            show_default="all",
+        ),
+    ] = None,
+    out: Annotated[
+        Path, typer.Option(help="Folder for tables, figures, the report and the store.")
+    ] = Path("reproduced"),
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick", help="Minutes, not days: one seed, samples of the large data sets."
+        ),
+    ] = False,
+    jobs: Annotated[
+        int | None, typer.Option(help="Units at the same time.", show_default="one on every core")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler, such as tcp://10.0.0.1:8786.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The seed from which all others come.")] = 0,
+) -> None:
+    """Make the paper's tables and figures from measured numbers, with the printed ones beside.
+
+    A run that was stopped goes on where it was when the same command is given again.
+
+    Examples
+    --------
+        splmll reproduce --quick
+
+        splmll reproduce table2 figure4 --out paper --jobs 8
+    """
+    # Imported here: `splmll --help` should not wait for PyTorch.
+    from splmll.experiments.reproduce import Reproduction
+
+    made = Reproduction(out, quick=quick, n_jobs=jobs, scheduler=scheduler, seed=seed)
+    for file in made.run(items or ["all"]):
+        typer.echo(file)

@@ -1,0 +1,357 @@
+"""Calls in a process of their own, with a limit on time and on memory.
+
+The process is a fresh interpreter, so that threads of the caller do no harm, and it is kept for the
+next call, so that imports are paid for once. It ends with its parent, however the parent ends.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from types import TracebackType
+from typing import Any
+
+import cloudpickle
+import psutil
+
+from splmll.experiments import _child
+from splmll.experiments._environment import MEGABYTE
+
+# Seconds between two looks at the memory of a call, from outside and from within.
+WATCH_INTERVAL = 0.1
+SAMPLE_INTERVAL = 0.02
+# A kept process gives way to a new one when what earlier calls left in it takes more than this
+# share of the memory that the next call may hold.
+LEFTOVER_SHARE = 0.25
+# Bytes of the last words of a process that died.
+LAST_WORDS = 20_000
+
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+class CallFailed(RuntimeError):
+    """A call that gave no result.
+
+    Attributes
+    ----------
+    status : {"failed", "timeout", "memory"}
+        It raised an error or its process died, took too long, or held too much memory.
+    error : str
+        What happened, in one line.
+    traceback : str or None
+        Where, as far as it is known.
+
+    Examples
+    --------
+    >>> from splmll.experiments.limits import CallFailed
+    >>> CallFailed("timeout", "took more than 2 seconds").status
+    'timeout'
+    """
+
+    def __init__(self, status: str, error: str, traceback: str | None = None) -> None:
+        super().__init__(error)
+        self.status = status
+        self.error = error
+        self.traceback = traceback
+
+
+class LimitedProcess:
+    """A process that runs one call after the other, each within its limits.
+
+    After a call that failed by its limits, or whose process died, the next one gets a new process.
+
+    Parameters
+    ----------
+    n_threads : int, optional
+        Number of threads for numerical libraries, where the environment does not say it already.
+
+    Examples
+    --------
+    >>> import time
+    >>> from splmll.experiments.limits import CallFailed, LimitedProcess
+    >>> with LimitedProcess() as process:
+    ...     print(process.call(pow, 2, 5))
+    ...     try:
+    ...         process.call(time.sleep, 60, time_limit=0.1)
+    ...     except CallFailed as failure:
+    ...         print(failure.status, "-", failure)
+    32
+    timeout - took more than 0.1 seconds
+    """
+
+    def __init__(self, n_threads: int | None = None) -> None:
+        self.n_threads = n_threads
+        self._worker: _Worker | None = None
+
+    def __enter__(self) -> LimitedProcess:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def call(
+        self,
+        function: Callable[..., Any],
+        *arguments: Any,
+        time_limit: float | None = None,
+        memory_limit: float | None = None,
+    ) -> Any:
+        """Run ``function(*arguments)`` in the process and return its result.
+
+        Parameters
+        ----------
+        function : callable
+            Also one defined in a script or notebook.
+        *arguments : object
+            What it is called with; they travel as copies.
+        time_limit : float, optional
+            Seconds it may take, counted from when function and arguments have arrived.
+        memory_limit : float, optional
+            Megabytes that the process and its children may hold together, all they have imported
+            included.
+
+        Returns
+        -------
+        result : object
+
+        Raises
+        ------
+        CallFailed
+            If it raised an error, exceeded a limit or its process died.
+        """
+        body = cloudpickle.dumps((function, arguments))
+        worker = self._ready_worker(memory_limit)
+        try:
+            return worker.exchange(body, time_limit, memory_limit)
+        except BaseException as error:
+            # After an error of the function the process is as good as before. After anything else
+            # it is dead, or at work on what nobody waits for.
+            if not isinstance(error, CallFailed) or error.status != "failed" or not worker.is_alive:
+                self.close()
+            raise
+
+    def close(self) -> None:
+        """End the process and all that it started."""
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.end()
+
+    def _ready_worker(self, memory_limit: float | None) -> _Worker:
+        worker = self._worker
+        if worker is not None:
+            crowded = (
+                memory_limit is not None and worker.leftover_mb > LEFTOVER_SHARE * memory_limit
+            )
+            if crowded or not worker.is_alive:
+                self.close()
+        if self._worker is None:
+            self._worker = _Worker(self.n_threads)
+        return self._worker
+
+
+class _Worker:
+    """A living process at the other end of two pipes."""
+
+    def __init__(self, n_threads: int | None) -> None:
+        environment = dict(os.environ)
+        if n_threads is not None:
+            for name in THREAD_VARIABLES:
+                environment.setdefault(name, str(n_threads))
+        # Opened for appending: after it is cut, the next word stands at its start.
+        self._last_words = tempfile.TemporaryFile("a+b")  # noqa: SIM115 - closed in `end`
+        # -P: the folder of the script holds modules named like some of the standard library.
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", _child.__file__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._last_words,
+            env=environment,
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._calls, self._stream = self._process.stdin, self._process.stdout
+        self._fresh_mb: float | None = None
+        # Pipes cannot be waited for with a timeout everywhere; a queue can.
+        self._answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        threading.Thread(target=self._pass_on, daemon=True).start()
+        self._send(pickle.dumps(sys.path))
+
+    @property
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
+
+    @property
+    def leftover_mb(self) -> float:
+        """What earlier calls have left behind."""
+        return 0.0 if self._fresh_mb is None else resident_mb(self._process.pid) - self._fresh_mb
+
+    def exchange(self, body: bytes, time_limit: float | None, memory_limit: float | None) -> Any:
+        """Send a call, watch over it, and return its result or raise what became of it."""
+        self._last_words.truncate(0)
+        self._send(body)
+        end = float("inf")
+        while True:
+            kind, content = self._next_answer(end, memory_limit)
+            if kind == "result":
+                return content
+            if kind == "error":
+                raise CallFailed(**content)
+            if kind == "time":
+                raise CallFailed("timeout", f"took more than {time_limit:g} seconds")
+            if kind == "memory":
+                raise CallFailed(
+                    "memory",
+                    f"held {content:.0f} MB of memory, more than the {memory_limit:g} MB allowed",
+                )
+            # It has begun: all imports are done.
+            if self._fresh_mb is None:
+                self._fresh_mb = resident_mb(self._process.pid)
+            if time_limit is not None:
+                end = time.monotonic() + time_limit
+
+    def end(self) -> None:
+        """Kill the process and all that it started."""
+        _kill(self._process.pid)
+        self._process.wait()
+        for stream in (self._calls, self._stream, self._last_words):
+            with suppress(OSError):  # a pipe that is broken cannot be flushed
+                stream.close()
+
+    def _send(self, body: bytes) -> None:
+        try:
+            _child.write_message(self._calls, body)
+        except OSError:
+            raise self._obituary() from None
+
+    def _next_answer(self, end: float, memory_limit: float | None) -> tuple[str, Any]:
+        """Return what the process says next, or which limit it has exceeded."""
+        while True:
+            wait = end - time.monotonic()
+            if wait <= 0:
+                return "time", None
+            if memory_limit is not None:
+                held = resident_mb(self._process.pid)
+                if held > memory_limit:
+                    return "memory", held
+                wait = min(wait, WATCH_INTERVAL)
+            try:
+                body = self._answers.get(timeout=None if wait == float("inf") else wait)
+            except queue.Empty:
+                continue
+            if body is None:
+                raise self._obituary()
+            kind, content = pickle.loads(body)  # written by our own living child
+            return kind, content
+
+    def _obituary(self) -> CallFailed:
+        code = self._process.wait()
+        if code < 0:
+            how = f"was killed by signal {-code} ({signal.Signals(-code).name})"
+        else:
+            how = f"exited with code {code}"
+        size = self._last_words.seek(0, os.SEEK_END)
+        self._last_words.seek(max(0, size - LAST_WORDS))
+        words = self._last_words.read().decode(errors="replace").strip()
+        return CallFailed("failed", f"the process of the unit {how}", words or None)
+
+    def _pass_on(self) -> None:
+        with suppress(OSError, ValueError):  # closed on this side
+            while (body := _child.read_message(self._stream)) is not None:
+                self._answers.put(body)
+        self._answers.put(None)
+
+
+class PeakMemory:
+    """The largest resident size of this process while a block runs.
+
+    Attributes
+    ----------
+    megabytes : float
+        Looked at every 20 milliseconds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll.experiments.limits import PeakMemory
+    >>> with PeakMemory() as memory:
+    ...     square = np.ones((2000, 2000))  # 32 million bytes
+    >>> memory.megabytes > 32
+    True
+    """
+
+    megabytes: float = 0.0
+
+    def __enter__(self) -> PeakMemory:
+        self._process = psutil.Process()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._look()
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._stop.set()
+        self._thread.join()
+        self._look()
+
+    def _watch(self) -> None:
+        while not self._stop.wait(SAMPLE_INTERVAL):
+            self._look()
+
+    def _look(self) -> None:
+        held = self._process.memory_info().rss / MEGABYTE
+        self.megabytes = max(self.megabytes, held)
+
+
+def resident_mb(pid: int) -> float:
+    """Return the megabytes that a process and all its children hold, 0 for one that is gone.
+
+    Examples
+    --------
+    >>> import os
+    >>> from splmll.experiments.limits import resident_mb
+    >>> resident_mb(os.getpid()) > 10
+    True
+    """
+    total = 0.0
+    for process in _family(pid):
+        try:
+            total += process.memory_info().rss / MEGABYTE
+        except psutil.Error:  # it ended in the meantime
+            continue
+    return total
+
+
+def _family(pid: int) -> list[psutil.Process]:
+    try:
+        parent = psutil.Process(pid)
+        return [parent, *parent.children(recursive=True)]
+    except psutil.Error:
+        return []
+
+
+def _kill(pid: int) -> None:
+    for process in _family(pid):
+        try:
+            process.kill()
+        except psutil.Error:
+            continue

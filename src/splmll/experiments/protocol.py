@@ -1,0 +1,365 @@
+"""Which rows a method learns from and which it is measured on.
+
+Four ways of doing it, each with one sentence for the caption of a table. All methods of an
+experiment get the same rows and the same seeds.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import ClassVar
+
+import numpy as np
+from sklearn.model_selection import BaseCrossValidator, KFold
+
+from splmll.datasets import Dataset
+from splmll.model_selection import MultilabelStratifiedKFold, MultilabelStratifiedShuffleSplit
+
+# A data set without a standard split is tested on one row of so many.
+ROWS_PER_TEST_ROW = 10
+# The share of the training rows that the paper keeps for validation.
+VALIDATION_SHARE = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The rows of one fit.
+
+    Attributes
+    ----------
+    repetition, fold : int
+        Which of the repetitions and folds it is, counted from 0.
+    seed : int
+        Seed of the methods.
+    train, test : ndarray of int
+        Row numbers.
+    validation : ndarray of int or None
+        Rows for choosing settings: neither trained on nor measured on.
+
+    Examples
+    --------
+    >>> from splmll.datasets import load_dataset
+    >>> from splmll.experiments.protocol import PROTOCOLS
+    >>> part = next(PROTOCOLS["held-out"].parts(load_dataset("digit-scenes")))
+    >>> len(part.train), len(part.test), part.validation
+    (3000, 1000, None)
+    """
+
+    repetition: int
+    fold: int
+    seed: int
+    train: np.ndarray
+    test: np.ndarray
+    validation: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Protocol(ABC):
+    """A way of dividing rows into those to learn from and those to be measured on.
+
+    Parameters
+    ----------
+    repetitions : int
+        How often everything is done, each time with another seed.
+
+    Attributes
+    ----------
+    name : str
+        Its key in `PROTOCOLS`.
+    redraws_rows : bool
+        Whether every repetition divides the rows anew. Where it does not, a method without
+        randomness gives the same result every time.
+    warning : str
+        What must stand beside its numbers, empty if nothing.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from splmll.experiments.protocol import PROTOCOLS
+    >>> print(replace(PROTOCOLS["cv"], n_folds=10).describe())
+    Cross-validation on all rows: 10 folds, multi-label stratified.
+    """
+
+    name: ClassVar[str]
+    redraws_rows: ClassVar[bool]
+    warning: ClassVar[str] = ""
+
+    repetitions: int = 1
+
+    def __post_init__(self) -> None:
+        if self.repetitions < 1:
+            raise ValueError(
+                f"repetitions must be a whole number of at least 1, got {self.repetitions!r}."
+            )
+
+    @property
+    def folds(self) -> int:
+        """Number of fits in every repetition."""
+        return 1
+
+    def parts(self, data: Dataset, seed: int = 0) -> Iterator[Part]:
+        """Yield the rows of all fits.
+
+        Parameters
+        ----------
+        data : Dataset
+            The rows, their labels and, where it has one, their standard split.
+        seed : int, default=0
+            The base seed; repetition r has the seed ``seed + r``.
+
+        Yields
+        ------
+        part : Part
+            The same ones for the same data, protocol and seed.
+        """
+        for repetition in range(self.repetitions):
+            yield from self.repetition(data, repetition, seed)
+
+    @abstractmethod
+    def repetition(self, data: Dataset, repetition: int, seed: int = 0) -> list[Part]:
+        """Return the rows of the fits of one repetition, fold by fold.
+
+        Parameters
+        ----------
+        data : Dataset
+            The rows.
+        repetition : int
+            Which one, counted from 0.
+        seed : int, default=0
+            The base seed.
+
+        Returns
+        -------
+        parts : list of Part
+        """
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Return the sentence that says in a caption what was done."""
+
+
+@dataclass(frozen=True)
+class HeldOut(Protocol):
+    """The standard split of the data, in every repetition with another seed for the methods.
+
+    A data set without a split is tested on a random tenth of its rows, the same in all repetitions.
+
+    Parameters
+    ----------
+    repetitions : int, default=5
+        Number of seeds.
+
+    Examples
+    --------
+    >>> from splmll.experiments.protocol import HeldOut
+    >>> HeldOut(3).describe().split(";")[0]
+    'Held out: trained on the training rows of the standard split, measured on its test rows'
+    """
+
+    name = "held-out"
+    redraws_rows = False
+
+    repetitions: int = 5
+
+    def repetition(self, data: Dataset, repetition: int, seed: int = 0) -> list[Part]:
+        """Return the one part of this repetition."""
+        train, test = standard_split(data, seed)
+        return [Part(repetition, 0, seed + repetition, train, test)]
+
+    def describe(self) -> str:
+        """Return the sentence that says in a caption what was done."""
+        return (
+            "Held out: trained on the training rows of the standard split, measured on its test "
+            "rows; a data set without a split is measured on a random tenth of its rows. "
+            f"{_times(self.repetitions, 'seed')} for methods with randomness, which see the same "
+            "rows."
+        )
+
+
+@dataclass(frozen=True)
+class CrossValidation(Protocol):
+    """K folds of all rows, whatever the standard split, drawn anew in every repetition.
+
+    Parameters
+    ----------
+    repetitions : int, default=1
+        How often the folds are drawn.
+    n_folds : int, default=5
+        Number of folds.
+    stratified : bool, default=True
+        Give all folds the same label frequencies.
+
+    Examples
+    --------
+    >>> from splmll.experiments.protocol import CrossValidation
+    >>> CrossValidation(repetitions=2, n_folds=10, stratified=False).describe()
+    'Cross-validation on all rows: 10 folds, random, drawn 2 times.'
+    """
+
+    name = "cv"
+    redraws_rows = True
+
+    repetitions: int = 1
+    n_folds: int = 5
+    stratified: bool = True
+
+    @property
+    def folds(self) -> int:
+        """Number of fits in every repetition."""
+        return self.n_folds
+
+    def repetition(self, data: Dataset, repetition: int, seed: int = 0) -> list[Part]:
+        """Return the folds of this repetition."""
+        seed += repetition
+        folds: BaseCrossValidator = (
+            MultilabelStratifiedKFold(self.n_folds, random_state=seed)
+            if self.stratified
+            else KFold(self.n_folds, shuffle=True, random_state=seed)
+        )
+        rows = np.arange(data.Y.shape[0])
+        return [
+            Part(repetition, fold, seed, train, test)
+            for fold, (train, test) in enumerate(folds.split(rows, data.Y))
+        ]
+
+    def describe(self) -> str:
+        """Return the sentence that says in a caption what was done."""
+        kind = "multi-label stratified" if self.stratified else "random"
+        drawn = f", drawn {self.repetitions} times" if self.repetitions > 1 else ""
+        return f"Cross-validation on all rows: {self.n_folds} folds, {kind}{drawn}."
+
+
+@dataclass(frozen=True)
+class PaperProtocol(Protocol):
+    """What the paper describes: the standard split, and a tenth of the training rows set apart.
+
+    Every repetition sets other rows apart for validation. Settings are chosen on them where there
+    is a search; without one they are left unused, so that all methods learn from the same rows.
+
+    Parameters
+    ----------
+    repetitions : int, default=10
+        How often rows are set apart.
+
+    Examples
+    --------
+    >>> from splmll.datasets import load_dataset
+    >>> from splmll.experiments.protocol import PaperProtocol
+    >>> part = next(PaperProtocol().parts(load_dataset("digit-scenes")))
+    >>> len(part.train), len(part.validation), len(part.test)
+    (2700, 300, 1000)
+    """
+
+    name = "paper"
+    redraws_rows = True
+
+    repetitions: int = 10
+
+    def repetition(self, data: Dataset, repetition: int, seed: int = 0) -> list[Part]:
+        """Return the one part of this repetition."""
+        train, test = standard_split(data, seed)
+        tenth = MultilabelStratifiedShuffleSplit(
+            1, test_size=VALIDATION_SHARE, random_state=seed + repetition
+        )
+        kept, validation = next(tenth.split(train, data.Y[train]))
+        part = Part(
+            repetition,
+            0,
+            seed + repetition,
+            train[np.sort(kept)],
+            test,
+            train[np.sort(validation)],
+        )
+        return [part]
+
+    def describe(self) -> str:
+        """Return the sentence that says in a caption what was done."""
+        return (
+            "The paper's protocol: measured on the test rows of the standard split (a random tenth "
+            f"of the rows where a set has none), {_times(self.repetitions, 'repetition')}, each "
+            "with another tenth of the training rows set apart for validation."
+        )
+
+
+@dataclass(frozen=True)
+class Resubstitution(Protocol):
+    """Trained and measured on the same rows: no statement about new rows at all.
+
+    It exists only because the tmc2007 rows of the paper's tables were obtained in this way, so that
+    something comparable can stand beside them. Methods must not be ranked by it.
+
+    Parameters
+    ----------
+    repetitions : int, default=1
+        Number of seeds.
+
+    Examples
+    --------
+    >>> from splmll.experiments.protocol import Resubstitution
+    >>> Resubstitution().warning
+    'Measured on the training rows: no result for new rows, no ground to rank methods by.'
+    """
+
+    name = "resubstitution"
+    redraws_rows = False
+    warning = "Measured on the training rows: no result for new rows, no ground to rank methods by."
+
+    def repetition(self, data: Dataset, repetition: int, seed: int = 0) -> list[Part]:
+        """Return the one part of this repetition."""
+        train, _ = standard_split(data, seed)
+        return [Part(repetition, 0, seed + repetition, train, train)]
+
+    def describe(self) -> str:
+        """Return the sentence that says in a caption what was done."""
+        return (
+            "Resubstitution: trained and measured on the same rows, the training rows of the "
+            "standard split, as the paper's tmc2007 rows were. " + self.warning
+        )
+
+
+#: Every protocol by name, with its usual number of repetitions.
+PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
+    {
+        protocol.name: protocol
+        for protocol in (HeldOut(), CrossValidation(), PaperProtocol(), Resubstitution())
+    }
+)
+
+
+def standard_split(data: Dataset, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Return the training and test rows of the standard split, or a random tenth as the test rows.
+
+    Parameters
+    ----------
+    data : Dataset
+        The rows.
+    seed : int, default=0
+        Seed of the draw for a data set without a split.
+
+    Returns
+    -------
+    train, test : ndarray of int
+        Row numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll.datasets import Dataset
+    >>> from splmll.experiments.protocol import standard_split
+    >>> data = Dataset(np.zeros((40, 1)), np.ones((40, 1)), ["x"], ["y"])
+    >>> [rows.size for rows in standard_split(data)]
+    [36, 4]
+    """
+    if data.train is not None and data.test is not None:
+        return data.train, data.test
+    n_rows = data.Y.shape[0]
+    order = np.random.default_rng(seed).permutation(n_rows)
+    n_test = max(1, n_rows // ROWS_PER_TEST_ROW)
+    return order[n_test:], order[:n_test]
+
+
+def _times(number: int, what: str) -> str:
+    return f"{number} {what}{'s' if number > 1 else ''}"

@@ -1,0 +1,318 @@
+"""Every table and figure of the paper, measured here, with the printed numbers beside them.
+
+The units of all tables share one store, so that a run that was stopped goes on where it was, and a
+table that needs what another one has measured does not measure it again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+import joblib
+import pandas as pd
+
+from splmll.datasets import Dataset, load_dataset
+from splmll.exceptions import DatasetError
+from splmll.experiments.contestants import CONTESTANTS
+from splmll.experiments.differences import difference_table
+from splmll.experiments.figures import (
+    company_figure,
+    convergence_figure,
+    parts,
+    predictions_figure,
+    selection_figure,
+)
+from splmll.experiments.published import published, published_datasets
+from splmll.experiments.report import FittedModel, write_report
+from splmll.experiments.runner import Experiment
+from splmll.experiments.table_format import FormattedTable
+from splmll.experiments.tables import comparison_table
+from splmll.experiments.writing import ranks_and_tests, write_figure, write_table, write_text
+from splmll.landmarks import ABLATIONS, SPLMLL
+from splmll.metrics import PAPER_MEASURES
+
+OURS = ["SPL-MLL", "SPL-MLL (linear)", "SPL-MLL as published", "SPL-MLL (linear) as published"]
+TABLE_2_METHODS = [
+    *(name for name, method in CONTESTANTS.items() if method.group in ("general", "reference")),
+    *OURS,
+]
+TABLE_3_METHODS = [
+    *(name for name, method in CONTESTANTS.items() if method.group == "label space"),
+    "SPL-MLL",
+    "SPL-MLL as published",
+]
+TABLE_4_METHODS = ["MLFE", "HNOML", *ABLATIONS]
+
+SMALL_DATA = ["emotions", "scene", "yeast"]
+REPETITIONS = 5
+# The quick run takes small data sets whole and samples of the large ones, and gives up on a unit
+# after so many seconds.
+QUICK_ROWS = 600
+QUICK_SECONDS = 120.0
+
+
+class Reproduction:
+    """The paper's tables and figures, written into a folder.
+
+    Parameters
+    ----------
+    out : path-like
+        Folder for tables, figures, the report and the store.
+    quick : bool, default=False
+        One seed, samples of the large data sets, and a limit of time for every unit: minutes in
+        place of days. What is a sample is called so in every table.
+    n_jobs : int or None, default=None
+        How many units run at the same time; None for one on every core.
+    scheduler : str, optional
+        Address of a Dask scheduler to run the units.
+    seed : int, default=0
+        The seed from which all others are derived.
+    progress : bool, default=True
+        Show progress where standard error is a terminal.
+
+    Examples
+    --------
+    >>> from splmll.experiments.reproduce import Reproduction
+    >>> Reproduction("out", quick=True).run(["table1"])  # doctest: +SKIP
+    [PosixPath('out/table1.txt'), ...]
+    """
+
+    def __init__(
+        self,
+        out: str | os.PathLike[str],
+        *,
+        quick: bool = False,
+        n_jobs: int | None = None,
+        scheduler: str | None = None,
+        seed: int = 0,
+        progress: bool = True,
+    ) -> None:
+        self.out = Path(out)
+        self.quick = quick
+        self.n_jobs = joblib.cpu_count() if n_jobs is None else n_jobs
+        self.scheduler = scheduler
+        self.seed = seed
+        self.progress = progress
+        self._results: list[pd.DataFrame] = []
+        self._loaded: dict[str, Dataset] = {}
+
+    def run(self, items: Sequence[str] = ("all",)) -> list[Path]:
+        """Make some of the items.
+
+        Parameters
+        ----------
+        items : sequence of str, default=("all",)
+            Keys of ``ITEMS``, or "all" for all of them and the report.
+
+        Returns
+        -------
+        files : list of Path
+            What was written.
+        """
+        wanted = check_items(items)
+        self.out.mkdir(parents=True, exist_ok=True)
+        files = [file for item in wanted for file in ITEMS[item](self)]
+        if self._results:
+            files += self._write_report()
+        return files
+
+    # Tables --------------------------------------------------------------------------------------
+
+    def table1(self) -> list[Path]:
+        """Statistics of the data sets, counted and printed."""
+        printed = published_datasets()
+        lines = {}
+        for name in [*SMALL_DATA, "tmc2007", "espgame-densehue", "corel5k"]:
+            counted = load_dataset(name).describe()
+            original = name.removesuffix("-densehue")
+            line: dict[str, object] = {
+                "rows": counted.n_rows,
+                "features": counted.n_features,
+                "labels": counted.n_labels,
+                "cardinality": counted.cardinality,
+            }
+            for key in list(line):
+                known = original in printed.index
+                line[f"{key}, printed"] = printed.loc[original, key] if known else None
+            lines[name] = line
+        frame = pd.DataFrame.from_dict(lines, orient="index").rename_axis("data")
+        whole = [column for column in frame.columns if not column.startswith("cardinality")]
+        frame = frame.astype(dict.fromkeys(whole, "Int64"))
+        caption = (
+            "Statistics of the data sets: counted here and printed in the paper. The paper's "
+            "espgame has 1000 DenseSift features; here it has 100 of DenseHue. corel5k stands for "
+            "pascal07, which is not at hand."
+        )
+        return write_table(FormattedTable.from_frame(frame, caption), self.out / "table1")
+
+    def table2(self) -> list[Path]:
+        """The compared methods and ours, five measures."""
+        data = [*SMALL_DATA, "tmc2007", "espgame-densehue"]
+        title = "Table 2: compared methods and SPL-MLL"
+        return [
+            *self._comparison("table2", title, data, TABLE_2_METHODS),
+            *self._comparison(
+                "table2-resubstitution", title, ["tmc2007"], TABLE_2_METHODS, "resubstitution"
+            ),
+        ]
+
+    def table3(self) -> list[Path]:
+        """The methods that reduce the label space and ours."""
+        title = "Table 3: methods that reduce the label space, and SPL-MLL"
+        data = ["tmc2007", "espgame-densehue"]
+        return [
+            *self._comparison("table3", title, data, TABLE_3_METHODS),
+            *self._comparison(
+                "table3-resubstitution", title, ["tmc2007"], TABLE_3_METHODS, "resubstitution"
+            ),
+        ]
+
+    def table4(self) -> list[Path]:
+        """Our method with parts left out."""
+        try:
+            load_dataset("pascal07")
+        except DatasetError:
+            data, where = "corel5k", "on corel5k (DenseSift): pascal07 is not on this machine"
+        else:
+            data, where = "pascal07", "on pascal07"
+        return self._comparison("table4", f"Table 4: ablations {where}", [data], TABLE_4_METHODS)
+
+    # Figures -------------------------------------------------------------------------------------
+
+    def figure3(self) -> list[Path]:
+        """B as a heat map with the names of labels."""
+        data = [self._load("emotions"), self._load("scene")]
+        drawn = selection_figure(data, self.seed, self._embedding)
+        return write_figure(*drawn, self.out / "figure3")
+
+    def figure4(self) -> list[Path]:
+        """How often labels stand with the landmarks."""
+        return write_figure(*company_figure(load_dataset("emotions")), self.out / "figure4")
+
+    def figure5(self) -> list[Path]:
+        """Example predictions."""
+        files = []
+        for name in ("scene", "espgame-densehue"):
+            data = self._load(name)
+            drawn = predictions_figure(data, self._model(data), self.seed)
+            files += write_figure(*drawn, self.out / f"figure5-{name}")
+        return files
+
+    def figure6(self) -> list[Path]:
+        """The objective against the epochs."""
+        data = [self._load(name) for name in ("emotions", "yeast", "tmc2007")]
+        return write_figure(*convergence_figure(data, self.seed), self.out / "figure6")
+
+    # Parts of these ------------------------------------------------------------------------------
+
+    @property
+    def _embedding(self) -> str:
+        """The embedding of models that are only looked at."""
+        return "linear" if self.quick else "mlp"
+
+    def _load(self, name: str) -> Dataset:
+        """Return a data set; in a quick run a sample of it, if it is large."""
+        if name not in self._loaded:
+            data = load_dataset(name)
+            if self.quick and name not in SMALL_DATA:
+                data = data.sample(QUICK_ROWS, self.seed)
+            self._loaded[name] = data
+        return self._loaded[name]
+
+    def _comparison(
+        self,
+        name: str,
+        title: str,
+        data: list[str],
+        methods: list[str],
+        protocol: str = "held-out",
+    ) -> list[Path]:
+        experiment = Experiment(
+            # By name where it is whole, so that every process reads it by itself.
+            [self._load(each) if self.quick and each not in SMALL_DATA else each for each in data],
+            methods,
+            protocol,
+            1 if self.quick else REPETITIONS,
+            seed=self.seed,
+            time_limit=QUICK_SECONDS if self.quick else None,
+        )
+        results = experiment.run(
+            self.out / "store",
+            self.n_jobs,
+            scheduler=self.scheduler,
+            progress=self.progress,
+        )
+        self._results.append(results)
+        table = comparison_table(results, PAPER_MEASURES, published(), title=title)
+        differences = difference_table(results, published())
+        return [
+            *write_table(table, self.out / name),
+            *write_table(differences, self.out / f"{name}-differences"),
+        ]
+
+    def _model(self, data: Dataset) -> SPLMLL:
+        X, Y, _, _ = parts(data, self.seed)
+        return SPLMLL(self._embedding, random_state=self.seed).fit(X, Y)
+
+    def _write_report(self) -> list[Path]:
+        results = pd.concat(self._results, ignore_index=True)
+        # A unit may stand in two tables.
+        conditions = ["data", "method", "protocol", "repetition", "fold"]
+        results = results.drop_duplicates(conditions, ignore_index=True)
+        models = {}
+        for name in SMALL_DATA[:2]:
+            data = self._load(name)
+            X, Y, X_test, Y_test = parts(data, self.seed)
+            model = self._model(data)
+            path = model.landmark_path(X, Y)
+            models[name] = FittedModel(model, X_test, Y_test, data.label_names, path)
+        report = write_report(
+            results,
+            self.out / "report.html",
+            published=published(),
+            models=models,
+            title="SPL-MLL: the paper's tables, measured",
+        )
+        held_out = results[results["protocol"] == "held-out"]
+        return [report, write_text(self.out / "ranks.txt", ranks_and_tests(held_out))]
+
+
+ITEMS: dict[str, Callable[[Reproduction], list[Path]]] = {
+    "table1": Reproduction.table1,
+    "table2": Reproduction.table2,
+    "table3": Reproduction.table3,
+    "table4": Reproduction.table4,
+    "figure3": Reproduction.figure3,
+    "figure4": Reproduction.figure4,
+    "figure5": Reproduction.figure5,
+    "figure6": Reproduction.figure6,
+}
+
+
+def check_items(items: Sequence[str]) -> list[str]:
+    """Return the items that were asked for, in the order of the paper.
+
+    Parameters
+    ----------
+    items : sequence of str
+        Keys of ``ITEMS``, or "all".
+
+    Returns
+    -------
+    items : list of str
+
+    Examples
+    --------
+    >>> from splmll.experiments.reproduce import check_items
+    >>> check_items(["figure4", "table1"])
+    ['table1', 'figure4']
+    """
+    for item in items:
+        if item not in ITEMS and item != "all":
+            close = get_close_matches(item, [*ITEMS, "all"], n=1)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            raise ValueError(f"The paper has no {item!r}.{hint} There are {', '.join(ITEMS)}.")
+    return [item for item in ITEMS if item in items or "all" in items]

@@ -1,0 +1,540 @@
+"""Experiments: several methods on several data sets, with everything else alike.
+
+What is done is a list of units; each runs in a process of its own, on this machine through joblib
+or on a cluster through Dask, and goes into a store. A run can be stopped or killed at any moment:
+the next one does what is missing.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import queue
+import threading
+import time
+import traceback
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import joblib
+import pandas as pd
+
+from splmll.datasets import Dataset, dataset_names, read_dataset
+from splmll.experiments._child import error_line
+from splmll.experiments.contestants import CONTESTANTS
+from splmll.experiments.limits import CallFailed, LimitedProcess
+from splmll.experiments.progress import RunProgress
+from splmll.experiments.protocol import PROTOCOLS, Protocol
+from splmll.experiments.search import Search
+from splmll.experiments.store import Owner, Store
+from splmll.experiments.unit import Unit, UnitResult, now, run_unit
+from splmll.methods import METHODS
+
+BACKENDS = ("joblib", "dask")
+# Seconds between two signs of life, and between two looks at units that another process does.
+HEARTBEAT = 30.0
+LOOK_AGAIN = 0.5
+# Units sent to a Dask cluster before they are needed, for each that can run: no worker waits.
+AHEAD = 2
+
+Method = str | tuple[str, Any]
+Data = str | os.PathLike[str] | Dataset
+
+
+class Experiment:
+    """A comparison of methods in which only the method differs.
+
+    Parameters
+    ----------
+    data : str, path, Dataset, or a list of them
+        Names for :func:`splmll.datasets.load_dataset`, files for
+        :func:`splmll.datasets.read_dataset`, or data sets.
+    methods : list or mapping, optional
+        Names of :data:`splmll.experiments.contestants.CONTESTANTS` and pairs ``(name, estimator)``,
+        or a mapping of names to estimators. By default all compared methods and SPL-MLL.
+    protocol : str or Protocol, default="held-out"
+        A key of :data:`splmll.experiments.protocol.PROTOCOLS`, or one with other options, such as
+        ``CrossValidation(n_folds=10)``.
+    repetitions : int, optional
+        How often, each time with another seed; by default what is usual for the protocol. A
+        method without randomness runs once where all repetitions have the same rows.
+    preprocessing : {"none", "standard", "minmax"}, default="none"
+        What is done with the features of all methods, fitted on the training rows.
+    threshold : float or str, default="own"
+        ``"own"`` leaves each method its own threshold; otherwise a rule of
+        :data:`splmll.thresholds.RULES` or a number for all of them.
+    search : str or Search, default="none"
+        How settings are searched for, see :class:`splmll.experiments.search.Search`.
+    seed : int, default=0
+        The seed from which all others are derived.
+    time_limit : float, optional
+        Seconds that a unit may take.
+    memory_limit : float, optional
+        Megabytes that a unit may hold, with all that its process has imported (some 400).
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from splmll.datasets import Dataset
+    >>> from splmll.experiments.runner import Experiment
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> data = Dataset(X, (X > 0).astype(int), ["a", "b"], ["right", "up"], name="corners")
+    >>> experiment = Experiment(data, ["ML-kNN", "PLST"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     results = experiment.run(folder, isolate=False)
+    >>> results[["data", "method", "status", "n_train"]]
+          data  method status  n_train
+    0  corners  ML-kNN   done      180
+    1  corners    PLST   done      180
+    """
+
+    def __init__(
+        self,
+        data: Data | Sequence[Data],
+        methods: Sequence[Method] | Mapping[str, Any] | None = None,
+        protocol: str | Protocol = "held-out",
+        repetitions: int | None = None,
+        *,
+        preprocessing: str = "none",
+        threshold: float | str = "own",
+        search: str | Search = "none",
+        seed: int = 0,
+        time_limit: float | None = None,
+        memory_limit: float | None = None,
+    ) -> None:
+        self.data = _find_data(data)
+        self.methods = _find_methods([*METHODS, "SPL-MLL"] if methods is None else methods)
+        self.protocol = _find_protocol(protocol, repetitions)
+        self.preprocessing = preprocessing
+        self.threshold = str(threshold)
+        self.search = Search(search) if isinstance(search, str) else search
+        self.seed = seed
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.units()  # refuses impossible options now and not after hours
+
+    def describe(self) -> str:
+        """Return what all methods have in common, for the caption of a table.
+
+        Examples
+        --------
+        >>> from splmll.experiments.runner import Experiment
+        >>> Experiment("emotions", ["BR"], "cv", threshold=0.4).describe().split(". ")[1:]
+        ['Features as they are', 'Threshold 0.4', 'Every method with its default settings.']
+        """
+        features = {
+            "none": "Features as they are.",
+            "standard": "Features standardised by the training rows.",
+            "minmax": "Features brought to [0, 1] by the training rows.",
+        }
+        threshold = (
+            "Each method's own threshold."
+            if self.threshold == "own"
+            else f"Threshold {self.threshold}."
+        )
+        return " ".join(
+            [
+                self.protocol.describe(),
+                features[self.preprocessing],
+                threshold,
+                self.search.describe(),
+            ]
+        )
+
+    def units(self) -> list[Unit]:
+        """Return all units of work, the first repetition of all methods first.
+
+        Returns
+        -------
+        units : list of Unit
+        """
+        units = []
+        for data in self.data:
+            for repetition in range(self.protocol.repetitions):
+                for fold in range(self.protocol.folds):
+                    for name, estimator in self.methods.items():
+                        unit = Unit(
+                            name,
+                            data,
+                            self.protocol,
+                            repetition,
+                            fold,
+                            estimator=estimator,
+                            preprocessing=self.preprocessing,
+                            threshold=self.threshold,
+                            search=self.search,
+                            base_seed=self.seed,
+                        )
+                        if repetition == 0 or not unit.same_in_every_repetition:
+                            units.append(unit)
+        return units
+
+    def run(
+        self,
+        out: str | os.PathLike[str],
+        n_jobs: int = 1,
+        *,
+        backend: str = "joblib",
+        scheduler: str | None = None,
+        retry_failed: bool = False,
+        isolate: bool = True,
+        progress: bool = True,
+        verbose: bool = False,
+    ) -> pd.DataFrame:
+        """Do all units that are not done yet.
+
+        Parameters
+        ----------
+        out : path-like
+            Folder or SQLite file of the store, see :class:`splmll.experiments.store.Store`. Another
+            process may work on the same store: each unit is done by one of them.
+        n_jobs : int, default=1
+            How many units run at the same time, as in joblib.
+        backend : {"joblib", "dask"}, default="joblib"
+            ``"dask"`` starts a Dask cluster of `n_jobs` processes on this machine
+            (``pip install "splmll[distributed]"``; a script then needs the line
+            ``if __name__ == "__main__":``).
+        scheduler : str, optional
+            Address of a Dask scheduler that runs already, such as ``"tcp://10.0.0.1:8786"``. Its
+            workers need this library, and named data sets in their ``SPLMLL_DATA``.
+        retry_failed : bool, default=False
+            Do units again that failed or exceeded a limit in an earlier run.
+        isolate : bool, default=True
+            Run units in processes of their own, which can be stopped at a limit and whose crash
+            harms nothing else. False runs them here, one after the other, for a debugger.
+        progress : bool, default=True
+            Show a live line on standard error, where that is a terminal.
+        verbose : bool, default=False
+            Where it is not, write a line for every finished unit.
+
+        Returns
+        -------
+        results : DataFrame
+            One row for every unit, see :meth:`splmll.experiments.store.Store.results`.
+        """
+        if backend not in BACKENDS:
+            raise ValueError(f"Unknown backend {backend!r}: use one of {', '.join(BACKENDS)}.")
+        on_cluster = backend == "dask" or scheduler is not None
+        limited = self.time_limit is not None or self.memory_limit is not None
+        if not isolate and (on_cluster or limited or n_jobs != 1):
+            raise ValueError(
+                "isolate=False runs units in this process, one after the other: leave n_jobs at 1, "
+                "take no cluster and set no limits."
+            )
+        units = self.units()
+        with _Run(Store(out), units, retry_failed, live=progress, verbose=verbose) as run:
+            if on_cluster:
+                self._run_on_cluster(run, n_jobs, scheduler)
+            elif isolate:
+                self._run_here(run, n_jobs)
+            else:
+                for unit in run.units():
+                    run.end(unit, _attempt_here(unit))
+        return run.store.results([unit.key for unit in units])
+
+    def _run_here(self, run: _Run, n_jobs: int) -> None:
+        n_workers = joblib.effective_n_jobs(n_jobs)
+        with _ProcessPool(n_threads=max(1, joblib.cpu_count() // n_workers)) as pool:
+
+            def do(unit: Unit) -> None:
+                with pool.process() as process:
+                    result = _attempt(unit, process, self.time_limit, self.memory_limit)
+                run.end(unit, result)
+
+            try:
+                # Threads only wait: the work is done in the processes. A unit is taken when there
+                # is a thread for it and not earlier, because another run may have one.
+                joblib.Parallel(
+                    n_jobs=n_workers, backend="threading", batch_size=1, pre_dispatch="n_jobs"
+                )(joblib.delayed(do)(unit) for unit in run.units())
+            except BaseException:
+                run.stop()  # before the processes end, or their ends would count as failures
+                raise
+
+    def _run_on_cluster(self, run: _Run, n_jobs: int, scheduler: str | None) -> None:
+        with _dask_client(n_jobs, scheduler) as client:
+            from distributed import wait
+
+            running: dict[Any, Unit] = {}
+            while True:
+                room = AHEAD * max(1, sum(client.nthreads().values())) - len(running)
+                while room > 0 and (unit := run.take()) is not None:
+                    future = client.submit(
+                        _attempt_on_worker, unit, self.time_limit, self.memory_limit, pure=False
+                    )
+                    running[future] = unit
+                    room -= 1
+                if running:
+                    try:
+                        ended = wait(
+                            list(running), timeout=LOOK_AGAIN, return_when="FIRST_COMPLETED"
+                        ).done
+                    except TimeoutError:
+                        continue
+                    for future in ended:
+                        run.end(running.pop(future), _result_of(future))
+                elif run.waits_for_others:
+                    time.sleep(LOOK_AGAIN)
+                else:
+                    return
+
+
+class _Run:
+    """One run of an experiment: what is left to do, its claims in the store and its display."""
+
+    def __init__(
+        self, store: Store, units: Iterable[Unit], retry_failed: bool, *, live: bool, verbose: bool
+    ) -> None:
+        self.store = store
+        self.owner = Owner()
+        self._retry_before = now() if retry_failed else None
+        self._left = {unit.key: unit for unit in units}
+        n_units = len(self._left)
+        over = self._drop_finished()
+        n_done = over.count("done")
+        self._progress = RunProgress(
+            n_units, done=n_done, failed=len(over) - n_done, live=live, verbose=verbose
+        )
+        self._stopped = threading.Event()
+        # SQLite waits for its turn: without a lock the threads of one run would wait for each
+        # other in there, which takes longer.
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> _Run:
+        self._progress.__enter__()
+        threading.Thread(target=self._beat, daemon=True).start()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.stop()
+        self._progress.__exit__(*error)
+        self.store.release(self.owner)
+
+    def stop(self) -> None:
+        """Take no more units and record no more results."""
+        self._stopped.set()
+
+    def units(self) -> Iterator[Unit]:
+        """Yield claimed units; wait for those that other processes do, in case these die."""
+        while not self._stopped.is_set():
+            unit = self.take()
+            if unit is not None:
+                yield unit
+            elif self.waits_for_others:
+                self._stopped.wait(LOOK_AGAIN)
+            else:
+                return
+
+    def take(self) -> Unit | None:
+        """Claim a unit and return it; None if there is none to be had now."""
+        with self._lock:
+            for status in self._drop_finished():
+                self._progress.skip(status)
+            for key, unit in self._left.items():
+                if self.store.claim(key, self.owner, retry_before=self._retry_before):
+                    del self._left[key]
+                    self._progress.start(unit)
+                    return unit
+            return None
+
+    @property
+    def waits_for_others(self) -> bool:
+        """Whether units are left that another process is doing."""
+        return bool(self._left)
+
+    def end(self, unit: Unit, result: UnitResult) -> None:
+        """Record what came out of a unit."""
+        with self._lock:
+            if self._stopped.is_set():
+                return
+            self.store.record(unit, result, self.owner)
+            self._progress.finish(unit, result.status)
+
+    def _drop_finished(self) -> list[str]:
+        """Forget units that are over, whoever did them, and return their status."""
+        over = {
+            key: status
+            for key, (status, finished) in self.store.endings().items()
+            if status == "done" or self._retry_before is None or finished >= self._retry_before
+        }
+        return [over[key] for key in list(self._left) if key in over and self._left.pop(key)]
+
+    def _beat(self) -> None:
+        while not self._stopped.wait(HEARTBEAT):
+            self.store.beat(self.owner)
+
+
+class _ProcessPool:
+    """Processes that are lent to threads and kept for the next one."""
+
+    def __init__(self, n_threads: int | None = None) -> None:
+        self._n_threads = n_threads
+        self._all: list[LimitedProcess] = []
+        self._idle: queue.SimpleQueue[LimitedProcess] = queue.SimpleQueue()
+
+    def __enter__(self) -> _ProcessPool:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        for process in self._all:
+            process.close()
+
+    @contextmanager
+    def process(self) -> Iterator[LimitedProcess]:
+        try:
+            process = self._idle.get_nowait()
+        except queue.Empty:
+            process = LimitedProcess(self._n_threads)
+            self._all.append(process)
+        try:
+            yield process
+        finally:
+            self._idle.put(process)
+
+
+def _attempt(
+    unit: Unit, process: LimitedProcess, time_limit: float | None, memory_limit: float | None
+) -> UnitResult:
+    """Run a unit in another process; whatever goes wrong is a result too."""
+    started = now()
+    try:
+        return process.call(run_unit, unit, time_limit=time_limit, memory_limit=memory_limit)
+    except CallFailed as failure:
+        return UnitResult.failure(failure.status, failure.error, failure.traceback, started)
+
+
+def _attempt_here(unit: Unit) -> UnitResult:
+    started = now()
+    try:
+        return run_unit(unit)
+    except Exception as error:
+        return _failure(error, started)
+
+
+def _failure(error: BaseException, started: str | None = None) -> UnitResult:
+    told = "".join(traceback.format_exception(error))
+    return UnitResult.failure("failed", error_line(error), told, started)
+
+
+# On a Dask cluster ------------------------------------------------------------------------------
+
+# A worker keeps its processes between units.
+_WORKER_POOL = _ProcessPool()
+
+
+def _attempt_on_worker(
+    unit: Unit, time_limit: float | None, memory_limit: float | None
+) -> UnitResult:
+    with _WORKER_POOL.process() as process:
+        return _attempt(unit, process, time_limit, memory_limit)
+
+
+@contextmanager
+def _dask_client(n_jobs: int, scheduler: str | None) -> Iterator[Any]:
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError as error:
+        raise ImportError(
+            'Running on a cluster needs Dask: pip install "splmll[distributed]".'
+        ) from error
+    if scheduler is not None:
+        try:
+            client = Client(scheduler)
+        except OSError as error:
+            raise ConnectionError(
+                f"There is no Dask scheduler at {scheduler}: start one with `dask scheduler`, or "
+                'leave the address out and take backend="dask".'
+            ) from error
+        with client:
+            yield client
+        return
+    with (
+        LocalCluster(
+            n_workers=joblib.effective_n_jobs(n_jobs),
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+def _result_of(future: Any) -> UnitResult:
+    """Return what a worker sent, or a failure where it could not even fail by itself."""
+    if future.status == "finished":
+        return future.result()
+    if future.cancelled():
+        raise ConnectionError("The connection to the Dask scheduler was lost: run it again.")
+    return _failure(future.exception())
+
+
+# What the caller asked for ------------------------------------------------------------------------
+
+
+def _find_data(data: Data | Sequence[Data]) -> list[str | Dataset]:
+    sources = [data] if isinstance(data, str | os.PathLike | Dataset) else list(data)
+    found = [_find_one(source) for source in sources]
+    names = [source if isinstance(source, str) else source.name for source in found]
+    _refuse_twice(names, "data set")
+    return found
+
+
+def _find_one(source: Data) -> str | Dataset:
+    if isinstance(source, Dataset) or (isinstance(source, str) and source in dataset_names()):
+        return source
+    if not Path(source).exists():
+        raise ValueError(
+            f"There is neither a data set nor a file {str(source)!r}; the names are "
+            f"{', '.join(dataset_names())}."
+        )
+    return read_dataset(Path(source))
+
+
+def _find_methods(methods: Sequence[Method] | Mapping[str, Any]) -> dict[str, Any]:
+    """Return name -> estimator, or None for a method that is known by name."""
+    pairs = list(methods.items()) if isinstance(methods, Mapping) else list(methods)
+    if not pairs or isinstance(methods, str):
+        raise ValueError("Give a list of methods, such as ['BR', 'SPL-MLL'].")
+    found = [
+        (_known_name(method), None) if isinstance(method, str) else (str(method[0]), method[1])
+        for method in pairs
+    ]
+    _refuse_twice([name for name, _ in found], "method")
+    return dict(found)
+
+
+def _known_name(name: str) -> str:
+    by_lower_case = {known.lower(): known for known in CONTESTANTS}
+    if name.lower() in by_lower_case:
+        return by_lower_case[name.lower()]
+    close = get_close_matches(name.lower(), by_lower_case, n=1)
+    hint = f" Did you mean {by_lower_case[close[0]]!r}?" if close else ""
+    raise ValueError(
+        f"There is no method {name!r}.{hint} There are {', '.join(CONTESTANTS)}; give one of your "
+        "own as a pair (name, estimator)."
+    )
+
+
+def _find_protocol(protocol: str | Protocol, repetitions: int | None) -> Protocol:
+    if isinstance(protocol, str):
+        if protocol not in PROTOCOLS:
+            raise ValueError(
+                f"There is no protocol {protocol!r}; there are {', '.join(PROTOCOLS)}."
+            )
+        protocol = PROTOCOLS[protocol]
+    return protocol if repetitions is None else replace(protocol, repetitions=repetitions)
+
+
+def _refuse_twice(names: list[str], what: str) -> None:
+    twice = {name for name in names if names.count(name) > 1}
+    if twice:
+        raise ValueError(
+            f"The {what} {min(twice)!r} is named twice: leave one out, or give it another name."
+        )

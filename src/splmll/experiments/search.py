@@ -1,0 +1,331 @@
+"""The search for a method's settings within the training rows, with one budget for all methods.
+
+What is tried is written in the ``search_space`` of a method's class; how many of it and by which
+measure it is judged is the same for every method of an experiment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from inspect import signature
+from math import prod
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, PredefinedSplit, cross_val_score
+from sklearn.pipeline import Pipeline
+
+from splmll.metrics import SCORERS
+from splmll.model_selection import MultilabelStratifiedKFold, ThresholdTuner
+
+KINDS = ("none", "grid", "halving", "optuna")
+
+# Of so many candidates one goes on to the next round of successive halving, with as many times the
+# rows; in the first round at least so many rows are there to judge by.
+HALVING_FACTOR = 3
+FEWEST_JUDGED = 10
+
+Settings = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Search:
+    """How settings are searched for.
+
+    Parameters
+    ----------
+    kind : {"none", "grid", "halving", "optuna"}, default="none"
+        Not at all; every candidate on all training rows (scikit-learn's ``GridSearchCV``); many
+        candidates on few rows and the better ones on more (``HalvingGridSearchCV``); or candidates
+        that depend on how earlier ones did (optuna, ``pip install "splmll[optuna]"``).
+    n_candidates : int, default=12
+        How many settings are tried: those the method comes with, and others drawn from its
+        search space.
+    scoring : str, default="average_precision"
+        The measure that decides, a key of :data:`splmll.metrics.SCORERS`.
+    n_folds : int, default=3
+        Inner folds, where the protocol sets no validation rows apart.
+
+    Examples
+    --------
+    >>> from splmll.experiments.search import Search
+    >>> print(Search("grid", n_candidates=8).describe())
+    Settings by grid search: 8 candidates each, judged by average precision.
+    """
+
+    kind: str = "none"
+    n_candidates: int = 12
+    scoring: str = "average_precision"
+    n_folds: int = 3
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"Unknown search {self.kind!r}: use one of {', '.join(KINDS)}.")
+        if self.scoring not in SCORERS:
+            raise ValueError(
+                f"Unknown measure {self.scoring!r} to search by: use one of {', '.join(SCORERS)}."
+            )
+        if self.n_candidates < 1:
+            raise ValueError(f"n_candidates must be at least 1, got {self.n_candidates!r}.")
+
+    def describe(self) -> str:
+        """Return the sentence that says in a caption what was done."""
+        if self.kind == "none":
+            return "Every method with its default settings."
+        names = {"grid": "grid search", "halving": "successive halving", "optuna": "optuna"}
+        return (
+            f"Settings by {names[self.kind]}: {self.n_candidates} candidates each, judged by "
+            f"{self.scoring.replace('_', ' ')}."
+        )
+
+
+def choose_settings(
+    search: Search, model: Any, X: Any, Y: Any, *, n_validation: int = 0, seed: int = 0
+) -> Settings:
+    """Return the best of the settings that the budget allows to try.
+
+    Parameters
+    ----------
+    search : Search
+        Kind, budget and measure.
+    model : estimator
+        What the settings are for; it is not fitted.
+    X, Y : array or sparse matrix
+        Features and labels of the training rows, followed by those of the validation rows.
+    n_validation : int, default=0
+        How many of the last rows are for validation. Without any, inner folds of all rows are used.
+    seed : int, default=0
+        Seed of the candidates and the folds.
+
+    Returns
+    -------
+    settings : dict
+        For ``model.set_params``; empty where there is nothing to search.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll.experiments.search import Search, choose_settings
+    >>> from splmll.methods import MLkNN
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(90, 2))
+    >>> Y = (X + 0.1 * rng.normal(size=X.shape) > 0).astype(int)
+    >>> sorted(choose_settings(Search("grid", n_candidates=3), MLkNN(), X, Y))
+    ['n_neighbors', 'scale']
+    """
+    space = search_space(model)
+    if search.kind == "none" or not space:
+        return {}
+    cv = _splitter(search, X.shape[0], n_validation, seed)
+    if search.kind == "optuna":
+        return _by_optuna(search, model, space, X, Y, cv, seed)
+    # Each candidate is a grid of a single point: the searches take a list of grids.
+    grids = [
+        {name: [value] for name, value in candidate.items()}
+        for candidate in candidates(model, space, search.n_candidates, seed)
+    ]
+    # Refitted by the caller, on the training rows alone.
+    options: dict[str, Any] = {
+        "scoring": SCORERS[search.scoring],
+        "cv": cv,
+        "refit": False,
+        # A setting can be impossible for some data; it then loses. If all are, that is an error.
+        "error_score": np.nan,
+    }
+    n_judged = n_validation or X.shape[0] // search.n_folds
+    if search.kind == "grid":
+        found = GridSearchCV(model, grids, **options).fit(X, Y)
+    else:
+        from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+        from sklearn.model_selection import HalvingGridSearchCV
+
+        found = HalvingGridSearchCV(
+            model,
+            grids,
+            factor=HALVING_FACTOR,
+            min_resources=_first_rows(len(grids), X.shape[0], n_judged),
+            random_state=seed,
+            return_train_score=False,
+            **options,
+        ).fit(X, Y)
+    return dict(found.best_params_)
+
+
+def search_space(model: Any) -> dict[str, Sequence[Any]]:
+    """Return what may be varied: the ``search_space`` of the method inside a model.
+
+    Left out are parameters that this model has not got, such as those of a base learner that it
+    does without, and those that differ from their default: they were chosen on purpose, as in a
+    published version of a method.
+
+    Parameters
+    ----------
+    model : estimator
+        A method, also in a pipeline or a :class:`~splmll.model_selection.ThresholdTuner`.
+
+    Returns
+    -------
+    space : dict of str to sequence
+        Name of a parameter of `model` -> values.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import MinMaxScaler
+    >>> from splmll.experiments.search import search_space
+    >>> from splmll.methods import MLkNN
+    >>> sorted(search_space(make_pipeline(MinMaxScaler(), MLkNN())))
+    ['mlknn__n_neighbors', 'mlknn__scale']
+    """
+    prefix, method = _innermost(model)
+    present = method.get_params(deep=True)
+    space: Mapping[str, Sequence[Any]] = getattr(method, "search_space", {})
+    return {
+        prefix + name: values
+        for name, values in space.items()
+        if name in present and _is_default(name, present, method)
+    }
+
+
+def candidates(
+    model: Any, space: Mapping[str, Sequence[Any]], n_candidates: int, seed: int
+) -> list[Settings]:
+    """Return different settings to try: those of the model first, then others of the space.
+
+    Parameters
+    ----------
+    model : estimator
+        Its own settings are the first candidate.
+    space : mapping of str to sequence
+        Name of a parameter -> values.
+    n_candidates : int
+        How many at most.
+    seed : int
+        Seed of the draw, where the space has more.
+
+    Returns
+    -------
+    settings : list of dict
+
+    Examples
+    --------
+    >>> from splmll.experiments.search import candidates
+    >>> from splmll.methods import MLkNN
+    >>> tried = candidates(MLkNN(), {"n_neighbors": [5, 10, 20]}, 9, seed=0)
+    >>> tried[0], len(tried)
+    ({'n_neighbors': 10}, 3)
+    """
+    own = _own_settings(model, space)
+    sizes = [len(values) for values in space.values()]
+    tried = [own]
+    # A product of small lists: its points can be numbered and drawn without replacement.
+    for point in np.random.default_rng(seed).permutation(prod(sizes)):
+        if len(tried) == n_candidates:
+            break
+        position = np.unravel_index(point, sizes)
+        settings = {name: space[name][i] for name, i in zip(space, position)}
+        if settings != own:
+            tried.append(settings)
+    return tried
+
+
+def _splitter(search: Search, n_rows: int, n_validation: int, seed: int) -> Any:
+    if n_validation == 0:
+        return MultilabelStratifiedKFold(search.n_folds, random_state=seed)
+    only_trained_on, only_fold = -1, 0
+    fold_of = np.full(n_rows, only_trained_on)
+    fold_of[n_rows - n_validation :] = only_fold
+    return PredefinedSplit(fold_of)
+
+
+def _first_rows(n_candidates: int, n_rows: int, n_judged: int) -> int:
+    """Return how many rows the first round of halving has, so that the last one has all of them.
+
+    scikit-learn would work it out itself, but not for a matrix of labels.
+    """
+    n_rows_first = n_rows
+    while n_candidates >= HALVING_FACTOR and n_judged >= FEWEST_JUDGED * HALVING_FACTOR:
+        n_candidates //= HALVING_FACTOR
+        n_judged //= HALVING_FACTOR
+        n_rows_first //= HALVING_FACTOR
+    return n_rows_first
+
+
+def _by_optuna(
+    search: Search,
+    model: Any,
+    space: Mapping[str, Sequence[Any]],
+    X: Any,
+    Y: Any,
+    cv: Any,
+    seed: int,
+) -> Settings:
+    try:
+        import optuna
+    except ImportError as error:
+        raise ImportError(
+            'search="optuna" needs the package optuna: pip install "splmll[optuna]".'
+        ) from error
+    own = _own_settings(model, space)
+    values = {
+        name: list(listed) if own[name] in listed else [own[name], *listed]
+        for name, listed in space.items()
+    }
+    scores: dict[tuple[int, ...], float] = {}
+    failures: list[Exception] = []
+
+    def settings_at(position: Mapping[str, int]) -> Settings:
+        return {name: values[name][i] for name, i in position.items()}
+
+    def objective(trial: Any) -> float:
+        # Positions and not values: the lists are in order, and a sampler can make use of that.
+        position = {name: trial.suggest_int(name, 0, len(values[name]) - 1) for name in values}
+        key = tuple(position.values())
+        if key not in scores:
+            tried = clone(model).set_params(**settings_at(position))
+            try:
+                by_fold = cross_val_score(
+                    tried, X, Y, scoring=SCORERS[search.scoring], cv=cv, error_score="raise"
+                )
+            except Exception as error:
+                failures.append(error)
+                raise optuna.TrialPruned from error
+            scores[key] = float(np.mean(by_fold))
+        return scores[key]
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed))
+    study.enqueue_trial({name: values[name].index(own[name]) for name in values})
+    study.optimize(objective, n_trials=search.n_candidates)
+    if not scores:
+        raise failures[0]
+    return settings_at(study.best_params)
+
+
+def _own_settings(model: Any, space: Mapping[str, Sequence[Any]]) -> Settings:
+    present = model.get_params(deep=True)
+    return {name: present[name] for name in space}
+
+
+def _innermost(model: Any) -> tuple[str, Any]:
+    """Return the method inside pipelines and tuners, and what its parameters' names begin with."""
+    prefix = ""
+    while not hasattr(model, "search_space"):
+        if isinstance(model, Pipeline):
+            name, model = model.steps[-1]
+            prefix += f"{name}__"
+        elif isinstance(model, ThresholdTuner):
+            model = model.estimator
+            prefix += "estimator__"
+        else:
+            break
+    return prefix, model
+
+
+def _is_default(name: str, present: Mapping[str, Any], method: Any) -> bool:
+    part, _, last = name.rpartition("__")
+    owner = present[part] if part else method
+    default = signature(type(owner).__init__).parameters[last].default
+    return bool(present[name] is default or present[name] == default)

@@ -1,0 +1,550 @@
+"""What came out of an experiment, on disk: one SQLite file, and array files with the scores.
+
+A unit's row appears in one step, after its arrays are in place, so that a process killed at any
+moment leaves nothing half-written. Claims keep two processes from doing the same unit.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sqlite3
+import time
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import psutil
+
+from splmll.experiments.unit import (
+    Unit,
+    UnitArrays,
+    UnitResult,
+    measures_for,
+    threshold_rule,
+)
+from splmll.metrics import MEASURES, evaluate
+from splmll.thresholds import fit_threshold
+
+FILE_NAME = "results.sqlite"
+SCHEMA_VERSION = 1
+# "SPLM" as a number marks the file as a store, in the place SQLite has for that.
+APPLICATION_ID = 0x53504C4D
+
+# Seconds to wait for another process that is writing.
+BUSY_TIMEOUT = 60.0
+# Seconds after which a claim of another machine, which shows no sign of life, counts for nothing.
+STALE_CLAIM = 300.0
+
+_COLUMNS = {
+    "key": "TEXT PRIMARY KEY",
+    "data": "TEXT NOT NULL",
+    "method": "TEXT NOT NULL",
+    "protocol": "TEXT NOT NULL",
+    "protocol_description": "TEXT NOT NULL",
+    "repetition": "INTEGER NOT NULL",
+    "fold": "INTEGER NOT NULL",
+    "seed": "INTEGER NOT NULL",
+    "preprocessing": "TEXT NOT NULL",
+    "threshold": "TEXT NOT NULL",
+    "search": "TEXT NOT NULL",
+    "search_description": "TEXT NOT NULL",
+    "settings": "TEXT NOT NULL",
+    "settings_hash": "TEXT NOT NULL",
+    "status": "TEXT NOT NULL",
+    "error": "TEXT",
+    "traceback": "TEXT",
+    "measures": "TEXT NOT NULL",
+    "search_seconds": "REAL",
+    "fit_seconds": "REAL",
+    "predict_seconds": "REAL",
+    "peak_memory_mb": "REAL",
+    "n_train": "INTEGER",
+    "n_test": "INTEGER",
+    "n_labels": "INTEGER",
+    "n_features": "INTEGER",
+    "versions": "TEXT NOT NULL",
+    "host": "TEXT NOT NULL",
+    "started": "TEXT NOT NULL",
+    "finished": "TEXT NOT NULL",
+}
+_SCHEMA = f"""
+CREATE TABLE units ({", ".join(f"{name} {kind}" for name, kind in _COLUMNS.items())});
+CREATE TABLE claims (
+    key TEXT PRIMARY KEY,
+    token TEXT NOT NULL,
+    host TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    process TEXT NOT NULL,
+    heartbeat REAL NOT NULL
+);
+PRAGMA application_id = {APPLICATION_ID};
+PRAGMA user_version = {SCHEMA_VERSION};
+"""
+
+
+class StoreError(ValueError):
+    """A file is not a store, or not one that this version can read.
+
+    Examples
+    --------
+    >>> from splmll.experiments.store import StoreError
+    >>> issubclass(StoreError, ValueError)
+    True
+    """
+
+
+@dataclass(frozen=True)
+class Owner:
+    """Who does a unit: one run of an experiment in one process.
+
+    Examples
+    --------
+    >>> from splmll.experiments.store import Owner
+    >>> Owner().is_alive, Owner() == Owner()
+    (True, False)
+    """
+
+    host: str = field(default_factory=socket.gethostname)
+    pid: int = field(default_factory=os.getpid)
+    process: str = field(default_factory=lambda: _process_identity(os.getpid()) or "")
+    token: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process still runs; only for one on this machine."""
+        return _process_identity(self.pid) == self.process
+
+
+class Store:
+    """The results of an experiment.
+
+    Parameters
+    ----------
+    path : path-like
+        The SQLite file, or a folder in which it is ``results.sqlite``. It is made where there is
+        none. The scores are in the folder ``<name of the file>-scores`` beside it.
+
+    Notes
+    -----
+    Several processes of one machine can use a store at the same time. It must not lie on a network
+    drive, for which SQLite's write-ahead log is not made: experiments on several machines go
+    through Dask, where one process alone writes.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from splmll.experiments.protocol import PROTOCOLS
+    >>> from splmll.experiments.store import Owner, Store
+    >>> from splmll.experiments.unit import Unit, UnitResult
+    >>> unit, owner = Unit("ML-kNN", "emotions", PROTOCOLS["held-out"]), Owner()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = Store(folder)
+    ...     print(store.claim(unit.key, owner), store.claim(unit.key, Owner()))
+    ...     print(store.record(unit, UnitResult.failure("timeout", "took too long"), owner))
+    ...     store.results()[["data", "method", "status"]]
+    True False
+    True
+           data  method   status
+    0  emotions  ML-kNN  timeout
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        path = Path(path)
+        self.path = path / FILE_NAME if path.is_dir() or not path.suffix else path
+        self.folder = self.path.with_name(f"{self.path.stem}-scores")
+        if not self.path.exists():
+            self._create()
+        self._check()
+        self.folder.mkdir(exist_ok=True)
+
+    # What was found out ------------------------------------------------------------------------
+
+    def results(self, keys: Iterable[str] | None = None) -> pd.DataFrame:
+        """Return a table with one row for every unit that was finished or failed.
+
+        Parameters
+        ----------
+        keys : iterable of str, optional
+            Only these units, in this order; by default all, in the order of their names.
+
+        Returns
+        -------
+        results : DataFrame
+            Beside facts about the unit, one column for each of
+            :data:`splmll.metrics.MEASURES`, NaN where the unit has no result.
+        """
+        with self._reading() as connection:
+            lines = connection.execute(
+                f"SELECT {', '.join(_COLUMNS)} FROM units "
+                "ORDER BY data, method, protocol, repetition, fold, key"
+            ).fetchall()
+        if keys is not None:
+            by_key = {line[0]: line for line in lines}
+            lines = [by_key[key] for key in keys if key in by_key]
+        frame = pd.DataFrame(lines, columns=list(_COLUMNS))
+        values = [json.loads(text) for text in frame.pop("measures")]
+        position = frame.columns.get_loc("search_seconds")
+        assert isinstance(position, int)
+        for number, name in enumerate(MEASURES):
+            column = np.array([value.get(name, np.nan) for value in values], dtype=np.float64)
+            frame.insert(position + number, name, column)
+        for name, kind in _COLUMNS.items():
+            if kind == "INTEGER":  # a unit that failed may not know them
+                frame[name] = frame[name].astype("Int64")
+            elif kind == "REAL":
+                frame[name] = frame[name].astype(np.float64)
+        for name in ("error", "traceback"):
+            known = frame[name].astype(object)
+            frame[name] = known.where(known.notna(), None)
+        return frame
+
+    def arrays(self, key: str) -> UnitArrays:
+        """Return true labels, scores and predicted labels of a unit.
+
+        Parameters
+        ----------
+        key : str
+            The column ``key`` of `results`.
+
+        Returns
+        -------
+        arrays : UnitArrays
+        """
+        path = self._array_file(key)
+        if not path.exists():
+            raise KeyError(
+                f"There are no scores of a unit {key!r}: take a key of results() whose status is "
+                "'done'."
+            )
+        with np.load(path, allow_pickle=False) as stored:
+            content = dict(stored)
+        return UnitArrays(**{**content, "offset": float(content["offset"])})
+
+    def scores(self, key: str) -> np.ndarray:
+        """Return the scores of the test rows of a unit.
+
+        Parameters
+        ----------
+        key : str
+            The column ``key`` of `results`.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_test, n_labels)
+        """
+        return self.arrays(key).scores
+
+    def recompute(
+        self,
+        measures: str | Iterable[str] | None = None,
+        *,
+        threshold: float | str | None = None,
+        **options: Any,
+    ) -> pd.DataFrame:
+        """Compute measures anew from the stored scores, without training.
+
+        Parameters
+        ----------
+        measures : str or iterable of str, optional
+            Names in :data:`splmll.metrics.MEASURES`; by default all.
+        threshold : float or str, optional
+            A number predicts labels anew with this fixed threshold on the scale of the method's
+            own. A rule of :data:`splmll.thresholds.RULES` is fitted on the validation rows, which
+            only the protocol ``"paper"`` has: on test rows it would flatter. By default the labels
+            that were predicted.
+        **options
+            Options of :func:`splmll.metrics.evaluate`, such as ``ties="half"``.
+
+        Returns
+        -------
+        results : DataFrame
+            As `results`, only units with a result, and NaN for other measures.
+        """
+        asked = list(MEASURES) if measures is None else measures
+        asked = [asked] if isinstance(asked, str) else list(asked)
+        frame = self.results()
+        frame = frame[frame["status"] == "done"].reset_index(drop=True)
+        frame[list(MEASURES)] = np.nan
+        for number, key in enumerate(frame["key"]):
+            arrays = self.arrays(key)
+            labels = arrays.labels if threshold is None else _cut(arrays, threshold)
+            possible = measures_for(arrays.truth.shape[1])
+            values = evaluate(
+                arrays.truth,
+                arrays.scores,
+                labels,
+                [name for name in asked if name in possible or name not in MEASURES],
+                **options,
+            )
+            for name, value in values.items():
+                frame.loc[number, name] = value
+        if threshold is not None:
+            frame["threshold"] = str(threshold)
+        return frame
+
+    def export(self, path: str | os.PathLike[str]) -> Path:
+        """Write `results` to a file, in one step.
+
+        Parameters
+        ----------
+        path : path-like
+            Its suffix, ``.csv`` or ``.parquet``, says the format.
+
+        Returns
+        -------
+        path : Path
+        """
+        path = Path(path)
+        writers = {".csv": "to_csv", ".parquet": "to_parquet"}
+        if path.suffix not in writers:
+            raise ValueError(
+                f"Results cannot be written as {path.suffix or 'a file without a suffix'}: name a "
+                "file that ends in .csv or .parquet."
+            )
+        part = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
+        try:
+            getattr(self.results(), writers[path.suffix])(part, index=False)
+            os.replace(part, path)
+        finally:
+            part.unlink(missing_ok=True)
+        return path
+
+    # What is being done ------------------------------------------------------------------------
+
+    def endings(self) -> dict[str, tuple[str, str]]:
+        """Return the status and the time of ending of all units that are over, by key."""
+        with self._reading() as connection:
+            lines = connection.execute("SELECT key, status, finished FROM units")
+            return {key: (status, finished) for key, status, finished in lines}
+
+    def claim(self, key: str, owner: Owner, *, retry_before: str | None = None) -> bool:
+        """Reserve a unit, unless it is done or someone who is alive does it.
+
+        Parameters
+        ----------
+        key : str
+            Key of the unit.
+        owner : Owner
+            Who wants to do it.
+        retry_before : str, optional
+            A time: a unit that failed before it may be done again.
+
+        Returns
+        -------
+        claimed : bool
+            Whether the unit is now the owner's to do.
+        """
+        with self._writing() as connection:
+            row = connection.execute(
+                "SELECT status, finished FROM units WHERE key = ?", (key,)
+            ).fetchone()
+            if row is not None:
+                status, finished = row
+                if status == "done" or retry_before is None or finished >= retry_before:
+                    return False
+            claim = connection.execute(
+                "SELECT host, pid, process, token, heartbeat FROM claims WHERE key = ?", (key,)
+            ).fetchone()
+            if claim is not None and _counts(Owner(*claim[:-1]), claim[-1]):
+                return False
+            connection.execute(
+                "INSERT OR REPLACE INTO claims (key, token, host, pid, process, heartbeat) "
+                "VALUES (?, ?, ?, ?, ?, ?)",
+                (key, owner.token, owner.host, owner.pid, owner.process, time.time()),
+            )
+            return True
+
+    def record(self, unit: Unit, result: UnitResult, owner: Owner) -> bool:
+        """Write down what came out of a claimed unit, in one step.
+
+        Parameters
+        ----------
+        unit : Unit
+            What was done.
+        result : UnitResult
+            What came out.
+        owner : Owner
+            Who claimed it.
+
+        Returns
+        -------
+        recorded : bool
+            False if the claim was lost to another process, whose result counts.
+        """
+        line = {
+            **unit.columns(),
+            "settings": _json(unit.settings if result.settings is None else result.settings),
+            "measures": _json(
+                {name: None if np.isnan(v) else float(v) for name, v in result.measures.items()}
+            ),
+            "versions": _json(result.versions),
+            "host": _json(result.host),
+        }
+        for name in _COLUMNS:
+            if name not in line:
+                line[name] = getattr(result, name)
+        final = self._array_file(unit.key)
+        part = final.with_suffix(".part")
+        if result.arrays is not None:
+            _write_arrays(part, result.arrays)
+        with self._writing() as connection:
+            held = connection.execute(
+                "SELECT 1 FROM claims WHERE key = ? AND token = ?", (unit.key, owner.token)
+            ).fetchone()
+            if held is None:
+                return False
+            if result.arrays is not None:
+                os.replace(part, final)
+            else:  # left by a process that was killed before its row was written
+                final.unlink(missing_ok=True)
+                part.unlink(missing_ok=True)
+            connection.execute(
+                f"INSERT OR REPLACE INTO units ({', '.join(_COLUMNS)}) "
+                f"VALUES ({', '.join('?' * len(_COLUMNS))})",
+                [line[name] for name in _COLUMNS],
+            )
+            connection.execute("DELETE FROM claims WHERE key = ?", (unit.key,))
+        return True
+
+    def beat(self, owner: Owner) -> None:
+        """Show that an owner is alive, to processes of other machines."""
+        with self._writing() as connection:
+            connection.execute(
+                "UPDATE claims SET heartbeat = ? WHERE token = ?", (time.time(), owner.token)
+            )
+
+    def release(self, owner: Owner) -> None:
+        """Give up all that an owner has claimed."""
+        with self._writing() as connection:
+            connection.execute("DELETE FROM claims WHERE token = ?", (owner.token,))
+
+    # The file ------------------------------------------------------------------------------------
+
+    def _create(self) -> None:
+        """Make an empty store under another name and give it its name in one step."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        part = self.path.with_name(f".{self.path.name}.{uuid.uuid4().hex}.part")
+        try:
+            with closing(sqlite3.connect(part)) as connection:
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.executescript(_SCHEMA)
+            os.link(part, self.path)  # fails if another process was faster, where a move would not
+        except FileExistsError:
+            pass
+        finally:
+            part.unlink(missing_ok=True)
+
+    def _check(self) -> None:
+        """Refuse other files; they are only opened for reading."""
+        # Not by reading the first bytes: closing a plain file would drop the locks that SQLite
+        # holds on it for other threads of this process, and two processes could write at once.
+        try:
+            with closing(
+                sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro", uri=True)
+            ) as connection:
+                connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT * 1000:.0f}")
+                (application,) = connection.execute("PRAGMA application_id").fetchone()
+                (version,) = connection.execute("PRAGMA user_version").fetchone()
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError):  # locked, or not to be read
+                raise
+            application = version = None
+        if application != APPLICATION_ID:
+            raise StoreError(
+                f"{self.path} is not a store of results; it was left as it is. Name a folder or a "
+                "file that is not there yet."
+            )
+        if version != SCHEMA_VERSION:
+            raise StoreError(
+                f"{self.path} was written in version {version} of the format, this is version "
+                f"{SCHEMA_VERSION}; use the version of splmll that wrote it, or another file."
+            )
+
+    def _array_file(self, key: str) -> Path:
+        return self.folder / f"{key}.npz"
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        # Connections are opened for one task each: they may not be shared by threads or processes.
+        with closing(
+            sqlite3.connect(self.path, timeout=BUSY_TIMEOUT, isolation_level=None)
+        ) as connection:
+            # Safe with a write-ahead log: a power cut can only undo the last units.
+            connection.execute("PRAGMA synchronous = NORMAL")
+            yield connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with self._reading() as connection:
+            connection.execute("BEGIN IMMEDIATE")  # what is read here cannot change any more
+            try:
+                yield connection
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+
+
+def _write_arrays(path: Path, arrays: UnitArrays) -> None:
+    content = {name: value for name, value in vars(arrays).items() if value is not None}
+    with path.open("wb") as file:
+        np.savez_compressed(file, allow_pickle=False, **content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _cut(arrays: UnitArrays, threshold: float | str) -> np.ndarray:
+    rule = threshold_rule(str(threshold))
+    if not isinstance(rule, str):
+        return arrays.cut(rule)
+    if arrays.validation_scores is None:
+        raise ValueError(
+            f"The rule {rule!r} has to be learnt from rows that are not measured on, and this "
+            "protocol keeps none: run the experiment with it, or take a number, or the protocol "
+            "'paper'."
+        )
+    fitted = fit_threshold(
+        rule,
+        arrays.validation_truth,
+        arrays.validation_scores,
+        default=0.5 - arrays.offset,  # the usual cut of scores, from where these are measured
+    )
+    return fitted.apply(np.asarray(arrays.scores, dtype=np.float64))
+
+
+def _counts(owner: Owner, heartbeat: float) -> bool:
+    """Whether a claim still holds."""
+    if owner.host == socket.gethostname():
+        return owner.is_alive
+    return time.time() - heartbeat < STALE_CLAIM
+
+
+def _process_identity(pid: int) -> str | None:
+    """Return what tells a process from a later one with the same number, None if it is gone."""
+    try:
+        process = psutil.Process(pid)
+        if process.status() == psutil.STATUS_ZOMBIE:
+            return None
+        if psutil.LINUX:
+            # Ticks since the start of the machine: no change of the clock touches them.
+            boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            return f"{boot}:{fields[_START_TICKS]}"
+        return f"{process.create_time():.2f}"
+    except (psutil.Error, OSError):
+        return None
+
+
+# Field 22 of /proc/<pid>/stat, counted from the state, the first after the name in brackets.
+_START_TICKS = 19
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)

@@ -1,0 +1,593 @@
+"""One unit of work: a method on one part of one data set, and what came out of it.
+
+A unit is a complete description: its key is a hash over everything that determines the result, so
+that a store knows whether it has been done, and :func:`run_unit` does it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property, lru_cache
+from inspect import signature
+from numbers import Integral, Real
+from typing import Any
+
+import cloudpickle
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
+
+from splmll.base import MultilabelClassifier
+from splmll.datasets import Dataset, load_dataset
+from splmll.experiments._environment import host_facts, versions
+from splmll.experiments.limits import PeakMemory
+from splmll.experiments.protocol import Part, Protocol
+from splmll.experiments.search import Search, choose_settings
+from splmll.metrics import MEASURES, evaluate
+from splmll.metrics.scorers import label_scores
+from splmll.model_selection import ThresholdTuner
+from splmll.thresholds import RULES, check_rule
+
+PREPROCESSING = ("none", "standard", "minmax")
+OWN_THRESHOLD = "own"
+
+# Parameters that are no settings: seeds belong to a repetition, and the others change how long a
+# fit takes but not what comes out.
+_NO_SETTINGS = ("random_state", "n_jobs", "verbose")
+_KEY_LENGTH = 32
+
+
+@dataclass(frozen=True, eq=False)
+class Unit:
+    """A method on one part of a data set.
+
+    Parameters
+    ----------
+    method : str
+        Its name, a key of :data:`splmll.experiments.contestants.CONTESTANTS` or, with `estimator`,
+        any other.
+    data : str or Dataset
+        A name for :func:`splmll.datasets.load_dataset`, or the data itself.
+    protocol : Protocol
+        How rows are divided, see :data:`splmll.experiments.protocol.PROTOCOLS`.
+    repetition, fold : int, default=0
+        Which part of the protocol.
+    estimator : estimator, optional
+        The method, where it is not known by name; it is not modified.
+    preprocessing : {"none", "standard", "minmax"}, default="none"
+        Leave features as they are, standardise them, or bring them to [0, 1], by what the training
+        rows say. Sparse features stay sparse: they are divided, not shifted.
+    threshold : str, default="own"
+        ``"own"`` leaves every method its own threshold; otherwise a rule of
+        :data:`splmll.thresholds.RULES` or a number as text.
+    search : Search, optional
+        How settings are searched for; by default not at all.
+    base_seed : int, default=0
+        Seed of the experiment; the seed of a repetition is derived from it.
+
+    Attributes
+    ----------
+    key : str
+        Hash over all that determines the result.
+
+    Examples
+    --------
+    >>> from splmll.experiments.protocol import PROTOCOLS
+    >>> from splmll.experiments.unit import Unit
+    >>> unit = Unit("ML-kNN", "emotions", PROTOCOLS["held-out"])
+    >>> unit.key == Unit("ML-kNN", "emotions", PROTOCOLS["held-out"]).key
+    True
+    >>> unit.key == Unit("ML-kNN", "emotions", PROTOCOLS["held-out"], threshold="0.4").key
+    False
+    """
+
+    method: str
+    data: str | Dataset
+    protocol: Protocol
+    repetition: int = 0
+    fold: int = 0
+    estimator: Any = None
+    preprocessing: str = "none"
+    threshold: str = OWN_THRESHOLD
+    search: Search = field(default_factory=Search)
+    base_seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.preprocessing not in PREPROCESSING:
+            raise ValueError(
+                f"Unknown preprocessing {self.preprocessing!r}: use one of "
+                f"{', '.join(PREPROCESSING)}."
+            )
+        if self.threshold != OWN_THRESHOLD:
+            threshold_rule(self.threshold)
+
+    @property
+    def seed(self) -> int:
+        """Seed of the method and of a search: that of the repetition, the same for all methods."""
+        return self.base_seed + self.repetition
+
+    @property
+    def data_name(self) -> str:
+        """Name of the data set."""
+        return self.data if isinstance(self.data, str) else self.data.name
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What of the method differs from the defaults of its class, before any search."""
+        return changed_settings(self._method())
+
+    @property
+    def settings_hash(self) -> str:
+        """Hash of all settings of the method as asked for, the same for all repetitions."""
+        return _hash(_as_json(self._method(), full=True))
+
+    @cached_property
+    def key(self) -> str:
+        """Hash over all that determines the result."""
+        content = None if isinstance(self.data, str) else fingerprint(self.data)
+        return _hash(
+            {
+                "method": self.method,
+                "settings": self.settings_hash,
+                "data": [self.data_name, content],
+                # The number of repetitions says how many units there are, not what one is.
+                "protocol": [self.protocol.name, {**asdict(self.protocol), "repetitions": None}],
+                "part": [self.repetition, self.fold],
+                "preprocessing": self.preprocessing,
+                "threshold": self.threshold,
+                "search": asdict(self.search) if self.search.kind != "none" else None,
+                "seed": self.base_seed,
+            }
+        )
+
+    @property
+    def same_in_every_repetition(self) -> bool:
+        """Whether neither the rows nor the method depend on the repetition."""
+        return (
+            not self.protocol.redraws_rows
+            and self.search.kind == "none"
+            and not _seed_names(self._method())
+        )
+
+    def columns(self) -> dict[str, Any]:
+        """Return what a table of results says about the unit itself."""
+        return {
+            "key": self.key,
+            "data": self.data_name,
+            "method": self.method,
+            "protocol": self.protocol.name,
+            "protocol_description": self.protocol.describe(),
+            "repetition": self.repetition,
+            "fold": self.fold,
+            "seed": self.seed,
+            "preprocessing": self.preprocessing,
+            "threshold": self.threshold,
+            "search": self.search.kind,
+            "search_description": self.search.describe(),
+            "settings_hash": self.settings_hash,
+        }
+
+    def make_model(self, *, sparse_features: bool) -> Any:
+        """Return the method with its seed, threshold rule and preprocessing, not yet fitted."""
+        method = self._method()
+        method.set_params(**dict.fromkeys(_seed_names(method), self.seed))
+        scaler = _scaler(self.preprocessing, sparse_features)
+        if scaler is None:
+            return method
+        return Pipeline([("preprocessing", scaler), ("method", method)])
+
+    def _method(self) -> Any:
+        """The method with its threshold rule."""
+        if self.estimator is None:
+            from splmll.experiments.contestants import CONTESTANTS
+
+            method = CONTESTANTS[self.method].make()
+        else:
+            method = clone(self.estimator)
+        if self.threshold == OWN_THRESHOLD:
+            return method
+        rule = threshold_rule(self.threshold)
+        if isinstance(method, ThresholdTuner):
+            return method.set_params(rule=rule)
+        if isinstance(method, MultilabelClassifier) and "threshold" in method.get_params(False):
+            return method.set_params(threshold=rule)
+        return ThresholdTuner(method, rule)
+
+
+@dataclass(frozen=True, eq=False)
+class UnitResult:
+    """What came out of a unit.
+
+    Attributes
+    ----------
+    status : {"done", "failed", "timeout", "memory"}
+        Whether there is a result, and if not, why.
+    error, traceback : str or None
+        What went wrong, in one line and in full.
+    measures : dict of str to float
+        Values of :data:`splmll.metrics.MEASURES`; NaN for those that look at more labels than there
+        are.
+    settings : dict
+        What differs from the defaults of the method's class, after the search.
+    search_seconds, fit_seconds, predict_seconds : float
+        Time of the search, of the final fit, and of scores and labels for the test rows.
+    peak_memory_mb : float
+        Largest resident size of the process.
+    n_train, n_test, n_labels, n_features : int
+        Sizes.
+    arrays : UnitArrays or None
+        True labels, scores and predicted labels of the test rows.
+    started, finished : str
+        Times, in UTC.
+    versions, host : dict
+        Versions of the packages and facts about the machine.
+
+    Examples
+    --------
+    >>> from splmll.experiments.unit import UnitResult
+    >>> UnitResult.failure("timeout", "took more than 5 seconds").status
+    'timeout'
+    """
+
+    status: str
+    started: str
+    error: str | None = None
+    traceback: str | None = None
+    measures: Mapping[str, float] = field(default_factory=dict)
+    settings: Mapping[str, Any] | None = None
+    search_seconds: float = float("nan")
+    fit_seconds: float = float("nan")
+    predict_seconds: float = float("nan")
+    peak_memory_mb: float = float("nan")
+    n_train: int | None = None
+    n_test: int | None = None
+    n_labels: int | None = None
+    n_features: int | None = None
+    arrays: UnitArrays | None = None
+    finished: str = field(default_factory=lambda: now())
+    versions: Mapping[str, str] = field(default_factory=versions)
+    host: Mapping[str, Any] = field(default_factory=host_facts)
+
+    @classmethod
+    def failure(
+        cls, status: str, error: str, traceback: str | None = None, started: str | None = None
+    ) -> UnitResult:
+        """Return the result of a unit that has none."""
+        return cls(status, started or now(), error=error, traceback=traceback)
+
+
+@dataclass(frozen=True, eq=False)
+class UnitArrays:
+    """True labels, scores and predicted labels, from which any measure can be computed.
+
+    Attributes
+    ----------
+    truth, labels : ndarray of uint8, shape (n_test, n_labels)
+        True and predicted labels of the test rows.
+    scores : ndarray of shape (n_test, n_labels)
+        Scores of the test rows; float32, or float64 where rounding would make different scores of
+        a row equal.
+    offset : float
+        What the method subtracted from its scores: it compares them with a threshold before that.
+    validation_truth, validation_scores : ndarray or None
+        True labels and scores of the validation rows, where the protocol has them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll.experiments.unit import UnitArrays
+    >>> arrays = UnitArrays(np.array([[1, 0]]), np.array([[0.2, -0.3]]), np.array([[1, 0]]), 0.5)
+    >>> arrays.cut(0.1)
+    array([[1, 1]], dtype=uint8)
+    """
+
+    truth: np.ndarray
+    scores: np.ndarray
+    labels: np.ndarray
+    offset: float = 0.0
+    validation_truth: np.ndarray | None = None
+    validation_scores: np.ndarray | None = None
+
+    def cut(self, threshold: float) -> np.ndarray:
+        """Return the labels that another fixed threshold of the method would have predicted."""
+        return (self.scores >= np.float64(threshold - self.offset)).astype(np.uint8)
+
+
+def run_unit(unit: Unit) -> UnitResult:
+    """Do a unit of work in this process.
+
+    Parameters
+    ----------
+    unit : Unit
+        What to do.
+
+    Returns
+    -------
+    result : UnitResult
+        Errors of the method are not caught.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll.datasets import Dataset
+    >>> from splmll.experiments.protocol import PROTOCOLS
+    >>> from splmll.experiments.unit import Unit, run_unit
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> data = Dataset(X, (X > 0).astype(int), ["a", "b"], ["right", "up"], name="corners")
+    >>> result = run_unit(Unit("ML-kNN", data, PROTOCOLS["held-out"]))
+    >>> result.n_train, result.n_test, result.measures["hamming_loss"] < 0.2
+    (180, 20, True)
+    """
+    started = now()
+    with PeakMemory() as memory:
+        data = load_dataset(unit.data) if isinstance(unit.data, str) else unit.data
+        n_labels = data.Y.shape[1]
+        part = unit.protocol.repetition(data, unit.repetition, unit.base_seed)[unit.fold]
+        model = unit.make_model(sparse_features=sparse.issparse(data.X))
+        Y = data.Y if _takes_sparse_labels(model) else _dense(data.Y)
+        X_test, Y_test = _rows(data.X, part.test), _dense(data.Y[part.test])
+
+        start = time.perf_counter()
+        if unit.search.kind != "none":
+            model.set_params(**_search(unit, model, data.X, Y, part))
+        searched = time.perf_counter()
+        model.fit(_rows(data.X, part.train), Y[part.train])
+        fitted = time.perf_counter()
+        scores = label_scores(model, X_test, n_labels)
+        labels = _small(_dense(model.predict(X_test)).reshape(len(scores), -1))
+        predicted = time.perf_counter()
+
+        validation: dict[str, np.ndarray] = {}
+        if part.validation is not None:
+            judged = label_scores(model, _rows(data.X, part.validation), n_labels)
+            validation["validation_truth"] = _small(_dense(data.Y[part.validation]))
+            validation["validation_scores"] = compact(judged)
+        measures = evaluate(Y_test, scores, labels, measures_for(n_labels))
+    method = _method_in(model)
+    return UnitResult(
+        status="done",
+        started=started,
+        measures={name: measures.get(name, float("nan")) for name in MEASURES},
+        settings=changed_settings(method),
+        search_seconds=searched - start,
+        fit_seconds=fitted - searched,
+        predict_seconds=predicted - fitted,
+        peak_memory_mb=memory.megabytes,
+        n_train=len(part.train),
+        n_test=len(part.test),
+        n_labels=n_labels,
+        n_features=data.X.shape[1],
+        arrays=UnitArrays(
+            truth=_small(Y_test),
+            scores=compact(scores),
+            labels=labels,
+            offset=float(getattr(method, "offset_", 0.0)),
+            **validation,
+        ),
+    )
+
+
+def measures_for(n_labels: int) -> list[str]:
+    """Return the measures that data with so many labels can have.
+
+    Examples
+    --------
+    >>> from splmll.experiments.unit import measures_for
+    >>> [name for name in measures_for(3) if name.startswith("precision")]
+    ['precision_at_1', 'precision_at_3']
+    """
+    return [
+        name
+        for name, measure in MEASURES.items()
+        if getattr(measure.function, "keywords", {}).get("k", 1) <= n_labels
+    ]
+
+
+def threshold_rule(text: str) -> float | str:
+    """Return the rule or the number that the text of a threshold stands for.
+
+    Examples
+    --------
+    >>> from splmll.experiments.unit import threshold_rule
+    >>> threshold_rule("micro-f1"), threshold_rule("0.4")
+    ('micro-f1', 0.4)
+    """
+    rule: float | str = text
+    if text not in RULES:
+        with suppress(ValueError):  # refused below, with the names that there are
+            rule = float(text)
+    check_rule(rule)
+    return rule
+
+
+def changed_settings(estimator: Any) -> dict[str, Any]:
+    """Return what differs from the defaults of an estimator's class, as JSON can hold it.
+
+    Seeds are left out: they belong to a repetition.
+
+    Examples
+    --------
+    >>> from splmll.experiments.unit import changed_settings
+    >>> from splmll.methods import MLkNN, make_method
+    >>> changed_settings(MLkNN(n_neighbors=20))
+    {'n_neighbors': 20}
+    >>> changed_settings(make_method("Deep CPLST"))["regressor"]
+    {'class': 'splmll.methods.network_regressor.NetworkRegressor'}
+    """
+    defaults = {
+        name: parameter.default
+        for name, parameter in signature(type(estimator).__init__).parameters.items()
+    }
+    changed = {}
+    for name, value in estimator.get_params(deep=False).items():
+        shown = _as_json(value, full=False)
+        if name not in _NO_SETTINGS and shown != _as_json(defaults.get(name), full=False):
+            changed[name] = shown
+    return changed
+
+
+def compact(scores: np.ndarray) -> np.ndarray:
+    """Return scores as float32 where that leaves all rankings as they are.
+
+    Rounding never swaps two scores, but it can make them equal, and ties count as errors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll.experiments.unit import compact
+    >>> compact(np.array([[0.1, 0.2]])).dtype, compact(np.array([[1.0, 1.0 + 1e-12]])).dtype
+    (dtype('float32'), dtype('float64'))
+    """
+    rounded = scores.astype(np.float32)
+    differ, still_differ = (
+        np.diff(np.sort(values, axis=1), axis=1) > 0 for values in (scores, rounded)
+    )
+    return rounded if np.array_equal(differ, still_differ) else scores
+
+
+@lru_cache(maxsize=32)
+def fingerprint(data: Dataset) -> str:
+    """Return a hash of the content of a data set: features, labels, names and split.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll.datasets import Dataset
+    >>> from splmll.experiments.unit import fingerprint
+    >>> one, same = (Dataset(np.eye(2), np.eye(2), "ab", "xy") for _ in range(2))
+    >>> fingerprint(one) == fingerprint(same)
+    True
+    """
+    digest = hashlib.sha256()
+    digest.update(json.dumps([data.feature_names, data.label_names]).encode())
+    for matrix in (data.X, data.Y, data.train, data.test):
+        if isinstance(matrix, pd.DataFrame):
+            digest.update(str(matrix.dtypes.to_list()).encode())
+            matrix = pd.util.hash_pandas_object(matrix, index=False).to_numpy()
+        if sparse.issparse(matrix):
+            stored = sparse.csr_array(matrix, copy=True)
+            stored.sum_duplicates()
+            arrays = [stored.data, stored.indices.astype(np.int64), stored.indptr.astype(np.int64)]
+        else:
+            arrays = [] if matrix is None else [np.ascontiguousarray(matrix)]
+        for array in arrays:
+            digest.update(f"{array.dtype.str}{array.shape}".encode())
+            digest.update(memoryview(array).cast("B"))
+        digest.update(b"|")
+    return digest.hexdigest()
+
+
+def now() -> str:
+    """Return the time in UTC, as text that sorts by time.
+
+    Examples
+    --------
+    >>> from splmll.experiments.unit import now
+    >>> now().endswith("+00:00")
+    True
+    """
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+# What a unit is made of -----------------------------------------------------------------------
+
+
+def _seed_names(estimator: Any) -> list[str]:
+    return [
+        name
+        for name in estimator.get_params(deep=True)
+        if name == "random_state" or name.endswith("__random_state")
+    ]
+
+
+def _scaler(preprocessing: str, sparse_features: bool) -> Any:
+    if preprocessing == "none":
+        return None
+    if preprocessing == "standard":
+        return StandardScaler(with_mean=not sparse_features)
+    return MaxAbsScaler() if sparse_features else MinMaxScaler()
+
+
+def _search(unit: Unit, model: Any, X: Any, Y: Any, part: Part) -> dict[str, Any]:
+    validation = np.empty(0, dtype=int) if part.validation is None else part.validation
+    rows = np.r_[part.train, validation]
+    return choose_settings(
+        unit.search, model, _rows(X, rows), Y[rows], n_validation=len(validation), seed=unit.seed
+    )
+
+
+def _method_in(model: Any) -> Any:
+    return model[-1] if isinstance(model, Pipeline) else model
+
+
+def _takes_sparse_labels(model: Any) -> bool:
+    # Ours take what they get; others mostly fail on it, also inside a tuner.
+    method = _method_in(model)
+    return isinstance(method, MultilabelClassifier) and not isinstance(method, ThresholdTuner)
+
+
+def _rows(matrix: Any, index: np.ndarray) -> Any:
+    return matrix.iloc[index] if isinstance(matrix, pd.DataFrame) else matrix[index]
+
+
+def _dense(matrix: Any) -> np.ndarray:
+    return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix)
+
+
+def _small(labels: np.ndarray) -> np.ndarray:
+    """Return labels with a byte for each, unless some are unknown (NaN)."""
+    unknown = labels.dtype.kind == "f" and bool(np.isnan(labels).any())
+    return labels if unknown else labels.astype(np.uint8)
+
+
+# Text that stands for settings ------------------------------------------------------------------
+
+
+def _as_json(value: Any, *, full: bool) -> Any:
+    """Return a value of a parameter as JSON can hold it.
+
+    In full for hashing, where different values must stay different: all parameters of estimators
+    inside. Otherwise to be read: only what differs from their defaults.
+    """
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        return float(value)
+    if isinstance(value, list | tuple):
+        return [_as_json(item, full=full) for item in value]
+    if isinstance(value, Mapping):
+        return {str(name): _as_json(item, full=full) for name, item in value.items()}
+    if hasattr(value, "get_params") and not isinstance(value, type):
+        settings = _all_settings(value) if full else changed_settings(value)
+        return {"class": _name_of(type(value)), **settings}
+    if hasattr(value, "__qualname__") and "<" not in value.__qualname__:
+        return _name_of(value)  # a function or class that can be imported
+    return hashlib.sha256(cloudpickle.dumps(value)).hexdigest() if full else repr(value)
+
+
+def _all_settings(estimator: Any) -> dict[str, Any]:
+    return {
+        name: _as_json(value, full=True)
+        for name, value in estimator.get_params(deep=False).items()
+        if name not in _NO_SETTINGS
+    }
+
+
+def _name_of(thing: Any) -> str:
+    return f"{thing.__module__}.{thing.__qualname__}"
+
+
+def _hash(described: Any) -> str:
+    text = json.dumps(described, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:_KEY_LENGTH]

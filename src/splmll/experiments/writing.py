@@ -1,0 +1,141 @@
+"""Results as files: tables in all formats, figures, and all that belongs to a comparison."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from splmll.atomic import atomic_write
+from splmll.experiments.published import published
+from splmll.experiments.report import write_report
+from splmll.experiments.report.ranking import comparisons_of
+from splmll.experiments.statistics import friedman_test, nemenyi_test, wilcoxon_test
+from splmll.experiments.table_format import FormattedTable
+from splmll.experiments.tables import comparison_table
+from splmll.metrics import PAPER_MEASURES
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+TABLE_FORMATS: dict[str, Callable[[FormattedTable], str]] = {
+    ".txt": FormattedTable.to_text,
+    ".md": FormattedTable.to_markdown,
+    ".tex": FormattedTable.to_latex,
+    ".html": FormattedTable.to_html,
+}
+FIGURE_FORMATS = (".png", ".svg")
+DOTS_PER_INCH = 130
+
+
+def write_comparison(
+    results: pd.DataFrame, out: str | os.PathLike[str]
+) -> tuple[FormattedTable, list[Path]]:
+    """Write the table, the ranks and tests, the runs themselves and the report of an experiment.
+
+    Parameters
+    ----------
+    results : DataFrame
+        What :meth:`splmll.experiments.runner.Experiment.run` returned.
+    out : path-like
+        Folder.
+
+    Returns
+    -------
+    table : FormattedTable
+        Methods against measures.
+    files : list of Path
+        What was written.
+    """
+    out = Path(out)
+    table = comparison_table(results, published=published())
+    files = write_table(table, out / "table")
+    runs = out / "results.csv"
+    with atomic_write(runs) as part:
+        results.to_csv(part, index=False)
+    ranks = write_text(out / "ranks.txt", ranks_and_tests(results))
+    report = write_report(results, out / "report.html", published=published())
+    return table, [*files, runs, ranks, report]
+
+
+def ranks_and_tests(results: pd.DataFrame) -> str:
+    """Return average ranks and what the tests say of them, in words.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Runs under one protocol.
+
+    Returns
+    -------
+    text : str
+        One paragraph each for the ranks, Friedman's test, Nemenyi's and Wilcoxon's with Holm's
+        correction; a test that needs more methods or data sets says so.
+    """
+    (comparison,) = comparisons_of(results, PAPER_MEASURES)
+    ranks = comparison.ranks
+    if ranks is None:
+        return "No method has all results on any data set, so there is nothing to rank.\n"
+    paragraphs = [ranks.describe()]
+    for test in (friedman_test, nemenyi_test, wilcoxon_test):
+        try:
+            paragraphs.append(test(ranks).describe())
+        except ValueError as too_few:
+            paragraphs.append(str(too_few))
+    return "\n\n".join(paragraphs) + "\n"
+
+
+def write_table(table: FormattedTable, stem: Path) -> list[Path]:
+    """Write a table as text, Markdown, LaTeX and HTML.
+
+    Parameters
+    ----------
+    table : FormattedTable
+        The table.
+    stem : Path
+        The files without their suffix.
+
+    Returns
+    -------
+    files : list of Path
+    """
+    return [
+        write_text(stem.with_name(stem.name + suffix), write(table) + "\n")
+        for suffix, write in TABLE_FORMATS.items()
+    ]
+
+
+def write_figure(figure: Figure, caption: str, stem: Path) -> list[Path]:
+    """Write a figure as PNG and SVG, its caption beside it, and close it.
+
+    Parameters
+    ----------
+    figure : matplotlib Figure
+        The figure.
+    caption : str
+        What belongs under it.
+    stem : Path
+        The files without their suffix.
+
+    Returns
+    -------
+    files : list of Path
+    """
+    import matplotlib.pyplot as plt
+
+    files = [stem.with_name(stem.name + suffix) for suffix in FIGURE_FORMATS]
+    for file in files:
+        with atomic_write(file) as part:
+            figure.savefig(part, dpi=DOTS_PER_INCH)
+    plt.close(figure)
+    return [*files, write_text(stem.with_name(stem.name + ".txt"), caption + "\n")]
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Write a text file at once."""
+    with atomic_write(path) as part:
+        part.write_text(text, encoding="utf-8")
+    return path

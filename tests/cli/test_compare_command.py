@@ -1,0 +1,101 @@
+"""``splmll compare`` and ``splmll reproduce`` as real processes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from splmll.datasets import Dataset, write_dataset
+
+
+def splmll(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "splmll", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+        timeout=300,
+    )
+
+
+@pytest.fixture
+def corners(tmp_path) -> Path:
+    """A file with a problem that any method can learn."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 3))
+    Y = (X[:, :2] + 0.1 * rng.normal(size=(150, 2)) > 0).astype(int)
+    data = Dataset(X, Y, ["x", "y", "z"], ["right", "up"], name="corners")
+    write_dataset(data, tmp_path / "corners.arff")
+    return tmp_path / "corners.arff"
+
+
+@pytest.mark.slow
+def test_from_a_file_to_a_table_and_a_report(corners, tmp_path) -> None:
+    out = tmp_path / "out"
+    command = ["compare", corners, "-m", "plst,ML-kNN", "--out", out, "--jobs", 1]
+    ran = splmll(*command)
+    assert ran.returncode == 0, ran.stderr
+    assert "PLST" in ran.stdout
+    assert "ML-kNN" in ran.stdout
+    assert "Average precision ↑" in ran.stdout
+    assert "Protocol: held-out" in ran.stdout
+    for name in ("table.md", "table.tex", "results.csv", "ranks.txt", "report.html"):
+        assert (out / name).stat().st_size > 0
+        assert str(out / name) in ran.stdout
+    # Progress belongs to a terminal; there is none.
+    assert ran.stderr == ""
+
+    before = (out / "results.csv").read_text()
+    assert splmll(*command).returncode == 0
+    assert (out / "results.csv").read_text() == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["compare", "no-such-data"], "neither a data set nor a file 'no-such-data'"),
+        (["compare", "emotions", "-m", "ML-kNM"], "Did you mean 'ML-kNN'?"),
+        (["compare", "emotions", "--protocol", "magic"], "no protocol 'magic'"),
+        (["compare", "emotions", "--threshold", "micro-f2"], "micro-f2"),
+        (["compare", "emotions", "--preprocessing", "whiten"], "Unknown preprocessing 'whiten'"),
+        (["reproduce", "table9"], "There are table1"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(arguments, words, tmp_path) -> None:
+    ran = splmll(*arguments, "--out", tmp_path / "out")
+    assert ran.returncode == 2
+    assert ran.stderr.startswith("splmll: ")
+    assert words in ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert len(ran.stderr.splitlines()) <= 2
+    assert not (tmp_path / "out").exists()
+
+
+def test_debug_shows_where_an_error_came_from() -> None:
+    ran = splmll("--debug", "compare", "no-such-data")
+    assert ran.returncode == 2
+    assert "Traceback" in ran.stderr
+
+
+@pytest.mark.parametrize("command", ["compare", "reproduce"])
+def test_help_has_examples(command) -> None:
+    ran = splmll(command, "--help", COLUMNS="100")
+    assert ran.returncode == 0
+    assert f"splmll {command} " in ran.stdout
+    assert "Examples" in ran.stdout
+
+
+def test_help_and_version_do_not_load_pytorch() -> None:
+    code = (
+        "import sys, splmll.cli\n"
+        "try: splmll.cli.main(['--version'])\n"
+        "except SystemExit as end: assert not end.code\n"
+        "print('torch' in sys.modules)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ran.stdout.splitlines()[1:] == ["False"], ran.stderr

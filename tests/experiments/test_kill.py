@@ -1,0 +1,230 @@
+"""Processes killed at any moment, and several at work on one store: nothing lost, nothing twice."""
+
+import multiprocessing
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections import Counter
+from multiprocessing.context import ForkServerContext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import psutil
+import pytest
+from experiment_problems import Noting, notes, small_data
+
+from splmll.experiments.runner import Experiment
+from splmll.experiments.store import Store
+from splmll.metrics import MEASURES
+
+N_KILLS = 20
+FIT_SECONDS = 0.04
+
+# Facts that differ from run to run.
+CIRCUMSTANCES = ["search_seconds", "fit_seconds", "predict_seconds", "peak_memory_mb"]
+TIMES = ["started", "finished"]
+
+
+def experiment(log: Path, repetitions: int) -> Experiment:
+    methods = {name: Noting(name, str(log), FIT_SECONDS) for name in ("a", "b", "c")}
+    return Experiment(small_data(split=True), methods, repetitions=repetitions)
+
+
+def run_experiment(log: Path, out: Path, repetitions: int, barrier: Any = None) -> None:
+    """What the processes of these tests do, all at the same time."""
+    if barrier is not None:
+        barrier.wait()
+    experiment(log, repetitions).run(out, isolate=False, progress=False)
+
+
+@pytest.fixture(scope="module")
+def processes() -> ForkServerContext:
+    """Real processes, started from one that has the imports behind it."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["splmll.experiments.runner"])
+    return context
+
+
+def check_consistent(out: Path) -> dict[str, str]:
+    """Look at what a killed process left, and return its units with their times of ending."""
+    if not out.exists():
+        return {}
+    store = Store(out)
+    with sqlite3.connect(store.path) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    results = store.results()
+    assert (results["status"] == "done").all()
+    recomputed = store.recompute()  # reads the arrays of all rows
+    pd.testing.assert_frame_equal(recomputed[list(MEASURES)], results[list(MEASURES)])
+    names = results["method"] + "/" + results["seed"].astype(str)
+    assert names.is_unique
+    return dict(zip(names, results["finished"]))
+
+
+def check_complete(out: Path, expected: pd.DataFrame) -> None:
+    """Compare with a run that nobody disturbed."""
+    store = Store(out)
+    results = store.results()
+    pd.testing.assert_frame_equal(
+        results.drop(columns=[*CIRCUMSTANCES, *TIMES]),
+        expected.drop(columns=[*CIRCUMSTANCES, *TIMES]),
+    )
+    files = sorted(path.name for path in store.folder.iterdir())
+    assert files == sorted(f"{key}.npz" for key in results["key"])
+    with sqlite3.connect(store.path) as connection:
+        assert connection.execute("SELECT count(*) FROM claims").fetchone() == (0,)
+
+
+@pytest.mark.slow
+def test_killed_twenty_times(tmp_path: Path, processes: ForkServerContext) -> None:
+    repetitions = 40
+    log, out, undisturbed = tmp_path / "log", tmp_path / "killed", tmp_path / "undisturbed"
+    start = time.monotonic()
+    run_experiment(log, undisturbed, repetitions)
+    # On any machine: too short for all the units.
+    longest = (time.monotonic() - start) / 15
+    log.unlink()
+    moments = random.Random(0)
+    finished: dict[str, str] = {}
+    n_kills = n_kills_of_store = 0
+    while n_kills < N_KILLS:
+        n_before = len(notes(log, "begin"))
+        barrier = processes.Barrier(2)
+        process = processes.Process(target=run_experiment, args=(log, out, repetitions, barrier))
+        process.start()
+        barrier.wait()
+        # From before the store is there to some units later.
+        time.sleep(moments.uniform(0.0, longest))
+        process.kill()
+        process.join()
+        if process.exitcode == 0:  # all done before the twentieth kill: begin again
+            check_complete(out, Store(undisturbed).results())
+            shutil.rmtree(out)
+            log.unlink()
+            finished, n_kills_of_store = {}, 0
+            continue
+        assert process.exitcode == -signal.SIGKILL
+        n_kills += 1
+        n_kills_of_store += 1
+        # What was in the store is there as it was, and has not been done again.
+        begun = [unit for unit, *_ in notes(log, "begin")[n_before:]]
+        assert not set(begun) & set(finished)
+        now_finished = check_consistent(out)
+        assert now_finished.items() >= finished.items()
+        finished = now_finished
+    run_experiment(log, out, repetitions)
+    # One unit at most was under way at each kill.
+    times_done = Counter(unit for unit, *_ in notes(log))
+    assert len(times_done) == 3 * repetitions
+    assert sum(times_done.values()) <= 3 * repetitions + n_kills_of_store
+    check_complete(out, Store(undisturbed).results())
+
+
+@pytest.mark.slow
+def test_two_processes_share_the_work(tmp_path: Path, processes: ForkServerContext) -> None:
+    repetitions = 20
+    log, out = tmp_path / "log", tmp_path / "shared"
+    barrier = processes.Barrier(2)
+    both = [
+        processes.Process(target=run_experiment, args=(log, out, repetitions, barrier))
+        for _ in range(2)
+    ]
+    for process in both:
+        process.start()
+    for process in both:
+        process.join()
+    assert [process.exitcode for process in both] == [0, 0]
+    done = notes(log)
+    assert sorted(unit for unit, *_ in done) == sorted(
+        f"{name}/{seed}" for name in "abc" for seed in range(repetitions)
+    )
+    assert {int(pid) for _, pid, _ in done} == {process.pid for process in both}
+    check_consistent(out)
+    assert len(Store(out).results()) == 3 * repetitions
+
+
+@pytest.mark.slow
+def test_who_waits_for_another_takes_over_when_it_dies(
+    tmp_path: Path, processes: ForkServerContext
+) -> None:
+    log, out = tmp_path / "log", tmp_path / "shared"
+    first = processes.Process(target=run_slow, args=(log, out, 600))
+    first.start()
+    while not notes(log, "begin"):
+        time.sleep(0.02)
+    # The same unit: how long it takes is not among its settings here.
+    second = processes.Process(target=run_slow, args=(log, out, 0))
+    second.start()
+    time.sleep(1.0)
+    assert second.is_alive()
+    assert len(notes(log, "begin")) == 1
+    first.kill()
+    second.join()
+    assert second.exitcode == 0
+    assert list(Store(out).results()["status"]) == ["done"]
+
+
+class Patient(Noting):
+    """Takes its time from the environment: a circumstance and no setting."""
+
+    def fit(self, X: Any, Y: Any) -> Any:
+        self.pause = float(os.environ["PATIENCE"])
+        return super().fit(X, Y)
+
+
+def run_slow(log: Path, out: Path, seconds: float) -> None:
+    os.environ["PATIENCE"] = str(seconds)
+    slow = Experiment(small_data(split=True), [("slow", Patient("slow", str(log)))], repetitions=1)
+    slow.run(out, isolate=False, progress=False)
+
+
+@pytest.mark.slow
+def test_a_script_with_processes_of_its_own_is_killed(tmp_path: Path) -> None:
+    log, out, script = tmp_path / "log", tmp_path / "out", tmp_path / "script.py"
+    # Without `if __name__ == "__main__"`, and with a method that only the script knows.
+    script.write_text(
+        f"""
+import sys
+sys.path[:] = {sys.path!r}
+from experiment_problems import Noting, small_data
+from splmll.experiments.runner import Experiment
+
+class Mine(Noting):
+    pass
+
+mine = Mine("mine", {str(log)!r}, pause=0.5)
+Experiment(small_data(split=True), [("mine", mine)], repetitions=8).run({str(out)!r}, n_jobs=2)
+"""
+    )
+    command = [sys.executable, str(script)]
+    process = subprocess.Popen(command)
+    while len(notes(log)) < 2:
+        assert process.poll() is None
+        time.sleep(0.05)
+    workers = psutil.Process(process.pid).children(recursive=True)
+    assert len(workers) == 2
+    process.kill()
+    process.wait()
+    assert psutil.wait_procs(workers, timeout=30)[1] == []
+    finished = check_consistent(out)
+    n_before = len(notes(log, "begin"))
+    subprocess.run(command, check=True)
+    assert not {unit for unit, *_ in notes(log, "begin")[n_before:]} & set(finished)
+    assert set(check_consistent(out)) == {f"mine/{seed}" for seed in range(8)}
+
+
+def test_results_do_not_depend_on_the_number_of_runs(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    whole = experiment(log, 6).run(tmp_path / "whole", isolate=False)
+    for repetitions in (1, 4, 6):
+        parts = experiment(log, repetitions).run(tmp_path / "parts", isolate=False)
+    changing = [*CIRCUMSTANCES, *TIMES, "protocol_description"]
+    pd.testing.assert_frame_equal(parts.drop(columns=changing), whole.drop(columns=changing))
+    assert np.isfinite(parts["micro_f1"]).all()

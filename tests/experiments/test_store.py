@@ -1,0 +1,363 @@
+"""The store: what it keeps, what it refuses, and who may do a unit."""
+
+import os
+import socket
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from experiment_problems import small_data
+from numpy.testing import assert_array_equal
+from sklearn.neighbors import KNeighborsClassifier
+
+from splmll.experiments import store as store_module
+from splmll.experiments.protocol import PROTOCOLS, Protocol
+from splmll.experiments.store import SCHEMA_VERSION, Owner, Store, StoreError
+from splmll.experiments.unit import Unit, UnitResult, now, run_unit
+from splmll.metrics import MEASURES, evaluate
+from splmll.thresholds import fit_threshold
+
+DATA = small_data(split=True)
+HELD_OUT = PROTOCOLS["held-out"]
+
+
+def keep(store: Store, unit: Unit, result: UnitResult | None = None) -> Unit:
+    owner = Owner()
+    assert store.claim(unit.key, owner)
+    assert store.record(unit, run_unit(unit) if result is None else result, owner)
+    return unit
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "run")
+
+
+@pytest.fixture
+def gone() -> Owner:
+    """Someone whose process has ended."""
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    identity = store_module._process_identity(process.pid)
+    assert identity is not None
+    owner = Owner(pid=process.pid, process=identity)
+    assert owner.is_alive
+    process.communicate()
+    return owner
+
+
+# What is kept ------------------------------------------------------------------------------------
+
+
+def test_results_come_back_as_they_were(store: Store) -> None:
+    unit = Unit("RAkEL", DATA, HELD_OUT, repetition=3)
+    result = run_unit(unit)
+    keep(store, unit, result)
+    (row,) = Store(store.path).results().to_dict("records")
+    assert {name: row[name] for name in unit.columns()} == unit.columns()
+    assert (row["status"], row["error"], row["traceback"]) == ("done", None, None)
+    assert (row["n_train"], row["seed"], row["settings"]) == (60, 3, "{}")
+    assert_array_equal([row[name] for name in MEASURES], list(result.measures.values()))
+    assert row["fit_seconds"] == result.fit_seconds
+    assert result.arrays is not None
+    arrays = store.arrays(unit.key)
+    for name, value in vars(result.arrays).items():
+        assert_array_equal(getattr(arrays, name), value)
+    assert_array_equal(store.scores(unit.key), result.arrays.scores)
+
+
+def test_failures_are_rows_without_numbers(store: Store) -> None:
+    unit = Unit("RAkEL", DATA, HELD_OUT, threshold="0.3")
+    keep(store, unit, UnitResult.failure("memory", "held too much", "line 1\nline 2"))
+    (row,) = store.results().to_dict("records")
+    assert (row["status"], row["error"], row["traceback"]) == (
+        "memory",
+        "held too much",
+        "line 1\nline 2",
+    )
+    assert np.isnan([row[name] for name in MEASURES]).all()
+    assert pd.isna(row["n_train"])
+    assert row["settings"] == '{"threshold": 0.3}'
+    with pytest.raises(KeyError, match="There are no scores of a unit"):
+        store.scores(unit.key)
+
+
+def test_an_empty_store_has_all_columns(store: Store) -> None:
+    empty = store.results()
+    assert len(empty) == 0
+    assert {"key", "data", "method", "status", "started", *MEASURES} < set(empty.columns)
+
+
+def test_some_results_in_the_order_asked_for(store: Store) -> None:
+    units = [keep(store, Unit(name, DATA, HELD_OUT)) for name in ("PLST", "BR", "ML-kNN")]
+    assert list(store.results()["method"]) == ["BR", "ML-kNN", "PLST"]
+    asked = [units[2].key, "unheard of", units[0].key]
+    assert list(store.results(asked)["method"]) == ["ML-kNN", "PLST"]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_export(store: Store, tmp_path: Path, suffix: str) -> None:
+    keep(store, Unit("ML-kNN", DATA, HELD_OUT))
+    keep(store, Unit("BR", DATA, HELD_OUT), UnitResult.failure("failed", "no", "trace"))
+    file = tmp_path / f"results{suffix}"
+    file.write_text("old")
+    assert store.export(file) == file
+    read = pd.read_csv(file) if suffix == ".csv" else pd.read_parquet(file)
+    pd.testing.assert_frame_equal(
+        read[["method", "status", *MEASURES]],
+        store.results()[["method", "status", *MEASURES]],
+        check_dtype=False,
+    )
+    assert [path.name for path in tmp_path.iterdir() if "part" in path.name] == []
+
+
+def test_export_to_an_unknown_format_is_refused(store: Store, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"name a file that ends in \.csv or \.parquet"):
+        store.export(tmp_path / "results.xlsx")
+
+
+# Recomputing -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["ML-kNN", "RAkEL", "MLML", "SLEEC"])
+def test_recomputed_measures_are_the_stored_ones(store: Store, name: str) -> None:
+    keep(store, Unit(name, DATA, HELD_OUT))
+    pd.testing.assert_frame_equal(store.recompute(), store.results())
+
+
+def test_recompute_with_other_options(store: Store) -> None:
+    # Three neighbours give four different scores, so that ties matter.
+    unit = keep(store, Unit("kNN", DATA, HELD_OUT, estimator=KNeighborsClassifier(3)))
+    keep(store, Unit("BR", DATA, HELD_OUT), UnitResult.failure("failed", "no"))
+    arrays = store.arrays(unit.key)
+    expected = evaluate(arrays.truth, arrays.scores, None, ["ranking_loss"], ties="half")
+    (row,) = store.recompute("ranking_loss", ties="half").to_dict("records")
+    assert row["ranking_loss"] == expected["ranking_loss"]
+    assert row["ranking_loss"] < store.results([unit.key]).loc[0, "ranking_loss"]
+    assert np.isnan(row["micro_f1"])
+
+
+def test_recompute_with_another_threshold(store: Store) -> None:
+    keep(store, Unit("ML-kNN", DATA, HELD_OUT))
+    expected = run_unit(Unit("ML-kNN", DATA, HELD_OUT, threshold="0.8")).measures
+    (row,) = store.recompute(["micro_f1", "hamming_loss"], threshold=0.8).to_dict("records")
+    assert (row["micro_f1"], row["hamming_loss"]) == (
+        expected["micro_f1"],
+        expected["hamming_loss"],
+    )
+    assert row["threshold"] == "0.8"
+
+
+def test_rules_are_fitted_on_validation_rows_only(tmp_path: Path) -> None:
+    large = small_data(n_rows=1200, split=True)  # 60 rows for validation
+    store = Store(tmp_path)
+    unit = keep(store, Unit("PLST", large, PROTOCOLS["paper"]))
+    arrays = store.arrays(unit.key)
+    rule = fit_threshold("micro-f1", arrays.validation_truth, arrays.validation_scores)
+    expected = evaluate(arrays.truth, None, rule.apply(arrays.scores), ["micro_f1"])
+    recomputed = store.recompute("micro_f1", threshold="micro-f1")
+    assert recomputed.loc[0, "micro_f1"] == expected["micro_f1"]
+    keep(store, Unit("PLST", large, HELD_OUT))
+    with pytest.raises(ValueError, match="has to be learnt from rows that are not measured on"):
+        store.recompute(threshold="micro-f1")
+
+
+def test_an_unknown_measure_is_refused(store: Store) -> None:
+    keep(store, Unit("ML-kNN", DATA, HELD_OUT))
+    with pytest.raises(ValueError, match="unknown measure 'f1'"):
+        store.recompute("f1")
+
+
+# Claims ------------------------------------------------------------------------------------------
+
+
+def test_a_unit_has_one_owner(store: Store) -> None:
+    first, second = Owner(), Owner()
+    assert store.claim("a", first)
+    assert not store.claim("a", second)
+    assert not store.claim("a", first)
+    assert store.claim("b", second)
+    store.release(first)
+    assert store.claim("a", second)
+
+
+def test_claims_of_the_dead_count_for_nothing(store: Store, gone: Owner) -> None:
+    assert not gone.is_alive
+    assert store.claim("a", gone)
+    assert store.claim("a", Owner())
+
+
+def test_a_process_with_the_number_of_a_dead_one_is_another(store: Store, gone: Owner) -> None:
+    reused = Owner(pid=os.getpid(), process=gone.process)
+    assert store.claim("a", reused)
+    assert store.claim("a", Owner())
+
+
+def test_other_machines_live_by_their_heartbeat(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    far = Owner(host=f"not-{socket.gethostname()}", pid=1, process="unknown here")
+    assert store.claim("a", far)
+    assert not store.claim("a", Owner())
+    real = store_module.time.time
+    monkeypatch.setattr(store_module.time, "time", lambda: real() + 200)
+    store.beat(far)
+    monkeypatch.setattr(store_module.time, "time", lambda: real() + 400)
+    assert not store.claim("a", Owner())
+    monkeypatch.setattr(store_module.time, "time", lambda: real() + 600)
+    assert store.claim("a", Owner())
+
+
+def test_who_lost_a_claim_cannot_record(store: Store, gone: Owner) -> None:
+    unit = Unit("ML-kNN", DATA, HELD_OUT)
+    late, heir = gone, Owner()
+    assert store.claim(unit.key, late)
+    assert store.claim(unit.key, heir)
+    assert not store.record(unit, run_unit(unit), late)
+    assert len(store.results()) == 0
+    assert store.record(unit, run_unit(unit), heir)
+    assert [path.name for path in store.folder.iterdir()] == [f"{unit.key}.npz"]
+
+
+def test_a_finished_unit_cannot_be_claimed(store: Store) -> None:
+    unit = keep(store, Unit("ML-kNN", DATA, HELD_OUT))
+    assert not store.claim(unit.key, Owner())
+    assert not store.claim(unit.key, Owner(), retry_before=now())
+
+
+def test_a_failed_unit_can_be_claimed_once_for_another_try(store: Store) -> None:
+    unit = keep(store, Unit("ML-kNN", DATA, HELD_OUT), UnitResult.failure("failed", "no"))
+    assert not store.claim(unit.key, Owner())
+    start = now()
+    owner = Owner()
+    assert store.claim(unit.key, owner, retry_before=start)
+    assert store.record(unit, UnitResult.failure("failed", "again"), owner)
+    assert not store.claim(unit.key, Owner(), retry_before=start)
+    assert list(store.results()["error"]) == ["again"]
+
+
+def test_threads_claim_each_unit_once(store: Store) -> None:
+    won: list[str] = []
+
+    def take_all() -> None:
+        owner = Owner()
+        won.extend(key for key in map(str, range(30)) if store.claim(key, owner))
+
+    threads = [threading.Thread(target=take_all) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(won, key=int) == [str(number) for number in range(30)]
+
+
+def test_what_a_killed_process_left_is_overwritten(store: Store) -> None:
+    unit = Unit("ML-kNN", DATA, HELD_OUT)
+    for suffix in (".part", ".npz"):  # killed while writing, or before the row was there
+        (store.folder / f"{unit.key}{suffix}").write_bytes(b"half")
+    keep(store, unit)
+    assert store.scores(unit.key).shape == (60, 3)
+    assert [path.suffix for path in store.folder.iterdir()] == [".npz"]
+    other = Unit("BR", DATA, HELD_OUT)
+    (store.folder / f"{other.key}.npz").write_bytes(b"half")
+    keep(store, other, UnitResult.failure("failed", "no"))
+    assert [path.stem for path in store.folder.iterdir()] == [unit.key]
+
+
+# The file ----------------------------------------------------------------------------------------
+
+
+def test_a_folder_or_a_file(tmp_path: Path) -> None:
+    assert Store(tmp_path).path == tmp_path / "results.sqlite"
+    assert Store(tmp_path / "new" / "run").path == tmp_path / "new" / "run" / "results.sqlite"
+    named = Store(tmp_path / "mine.db")
+    assert (named.path, named.folder) == (tmp_path / "mine.db", tmp_path / "mine-scores")
+
+
+def test_the_write_ahead_log_is_on(store: Store) -> None:
+    with sqlite3.connect(store.path) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def other_database(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE units (key TEXT)")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda path: path.write_text("dear diary, " * 50),
+        lambda path: path.write_bytes(b""),
+        other_database,
+    ],
+    ids=["text", "empty", "other database"],
+)
+def test_other_files_are_refused_and_untouched(
+    tmp_path: Path, make: Callable[[Path], object]
+) -> None:
+    path = tmp_path / "notes.sqlite"
+    make(path)
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match="is not a store of results; it was left as it is"):
+        Store(path)
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["notes.sqlite"]
+
+
+def test_another_version_of_the_format_is_refused(store: Store) -> None:
+    with sqlite3.connect(store.path) as connection:
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+        connection.commit()
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with pytest.raises(StoreError, match="written in version 2 of the format, this is version 1"):
+        Store(store.path)
+
+
+def test_many_at_once_make_one_store(tmp_path: Path) -> None:
+    wins: list[bool] = []
+    start = threading.Barrier(6)
+
+    def make() -> None:
+        start.wait()
+        wins.append(Store(tmp_path / "run").claim("a", Owner()))
+
+    threads = [threading.Thread(target=make) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(wins) == [False] * 5 + [True]
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
+        "results-scores",
+        "results.sqlite",
+    ]
+
+
+def test_opening_a_store_leaves_the_locks_of_this_process(store: Store) -> None:
+    # The last to leave a database removes its log. Another process that leaves while this one is
+    # in there must find it locked, or it would take the log away from under it.
+    leave = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute({!r}); c.close()"
+    log = store.path.with_name(f"{store.path.name}-wal")
+    with store._reading() as connection:
+        connection.execute("DELETE FROM claims")
+        connection.execute("SELECT count(*) FROM units").fetchone()
+        Store(store.path)
+        subprocess.run(
+            [sys.executable, "-c", leave.format("SELECT * FROM units"), str(store.path)], check=True
+        )
+        assert log.exists()
+    assert not log.exists()
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=list(PROTOCOLS))
+def test_every_protocol_is_told_apart(store: Store, protocol: Protocol) -> None:
+    keep(store, Unit("ML-kNN", DATA, protocol))
+    (row,) = store.results().to_dict("records")
+    assert row["protocol"] == protocol.name
+    assert row["protocol_description"] == protocol.describe()
