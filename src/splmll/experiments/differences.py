@@ -1,4 +1,4 @@
-"""By how much measured and printed numbers differ, with the established reason if there is one.
+"""By how much measured and printed numbers differ, with the known reason if there is one.
 
 The reasons are data: what is known of the paper's rows and of how the methods here differ from the
 published ones. A difference without such a reason is called unexplained.
@@ -128,7 +128,7 @@ def difference_table(
 ) -> FormattedTable:
     """Return measured minus printed for every cell that the paper prints, with the reason.
 
-    A cell within 0.002 agrees. Otherwise all established reasons that hold for it are named; they
+    A cell within 0.002 agrees. Otherwise all known reasons that hold for it are named; they
     say what is different, not how much of the difference each makes.
 
     Parameters

@@ -261,7 +261,7 @@ def _cell(line: dict[Hashable, Any], failure: Failure | None) -> Cell:
 
 
 def _difference_table(comparison: Comparison) -> SortableTable:
-    """Measured minus printed, cell by cell, and the established reasons."""
+    """Measured minus printed, cell by cell, and the known reasons."""
     assert comparison.differences is not None
     table = comparison.differences
     frame = table.frame
@@ -293,7 +293,7 @@ def _difference_table(comparison: Comparison) -> SortableTable:
         Column("measured", "low"),
         Column("printed", "low"),
         Column("difference", "high", "measured minus printed; sorted by size"),
-        Column("established reason"),
+        Column("known reason"),
     ]
     return SortableTable("method", columns, rows, table.caption)
 
