@@ -25,6 +25,12 @@ def reproduce(
             "--quick", help="Minutes, not days: one seed, samples of the large data sets."
         ),
     ] = False,
+    data: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Only this data set in the tables; may be given again.", show_default="all"
+        ),
+    ] = None,
     jobs: Annotated[
         int | None, typer.Option(help="Units at the same time.", show_default="one on every core")
     ] = None,
@@ -41,11 +47,13 @@ def reproduce(
     --------
         splmll reproduce --quick
 
-        splmll reproduce table2 figure4 --out paper --jobs 8
+        splmll reproduce table2 --data emotions --data yeast --out paper --jobs 8
     """
     # Imported here: `splmll --help` should not wait for PyTorch.
     from splmll.experiments.reproduce import Reproduction
 
-    made = Reproduction(out, quick=quick, n_jobs=jobs, scheduler=scheduler, seed=seed)
+    made = Reproduction(
+        out, quick=quick, data=data or None, n_jobs=jobs, scheduler=scheduler, seed=seed
+    )
     for file in made.run(items or ["all"]):
         typer.echo(file)

@@ -47,6 +47,7 @@ TABLE_3_METHODS = [
 TABLE_4_METHODS = ["MLFE", "HNOML", *ABLATIONS]
 
 SMALL_DATA = ["emotions", "scene", "yeast"]
+ALL_DATA = [*SMALL_DATA, "tmc2007", "espgame-densehue", "corel5k"]
 REPETITIONS = 5
 # The quick run takes small data sets whole and samples of the large ones, and gives up on a unit
 # after so many seconds.
@@ -64,6 +65,8 @@ class Reproduction:
     quick : bool, default=False
         One seed, samples of the large data sets, and a limit of time for every unit: minutes in
         place of days. What is a sample is called so in every table.
+    data : sequence of str, optional
+        Only these data sets in the tables of methods; by default all of each table.
     n_jobs : int or None, default=None
         How many units run at the same time; None for one on every core.
     scheduler : str, optional
@@ -85,6 +88,7 @@ class Reproduction:
         out: str | os.PathLike[str],
         *,
         quick: bool = False,
+        data: Sequence[str] | None = None,
         n_jobs: int | None = None,
         scheduler: str | None = None,
         seed: int = 0,
@@ -92,6 +96,7 @@ class Reproduction:
     ) -> None:
         self.out = Path(out)
         self.quick = quick
+        self.data = None if data is None else check_data(data)
         self.n_jobs = joblib.cpu_count() if n_jobs is None else n_jobs
         self.scheduler = scheduler
         self.seed = seed
@@ -125,7 +130,7 @@ class Reproduction:
         """Statistics of the data sets, counted and printed."""
         printed = published_datasets()
         lines = {}
-        for name in [*SMALL_DATA, "tmc2007", "espgame-densehue", "corel5k"]:
+        for name in ALL_DATA:
             counted = load_dataset(name).describe()
             original = name.removesuffix("-densehue")
             line: dict[str, object] = {
@@ -230,6 +235,9 @@ class Reproduction:
         methods: list[str],
         protocol: str = "held-out",
     ) -> list[Path]:
+        data = [each for each in data if self.data is None or each in self.data]
+        if not data:
+            return []
         experiment = Experiment(
             # By name where it is whole, so that every process reads it by itself.
             [self._load(each) if self.quick and each not in SMALL_DATA else each for each in data],
@@ -316,3 +324,19 @@ def check_items(items: Sequence[str]) -> list[str]:
             hint = f" Did you mean {close[0]!r}?" if close else ""
             raise ValueError(f"The paper has no {item!r}.{hint} There are {', '.join(ITEMS)}.")
     return [item for item in ITEMS if item in items or "all" in items]
+
+
+def check_data(data: Sequence[str]) -> list[str]:
+    """Refuse data sets that no table has.
+
+    Examples
+    --------
+    >>> from splmll.experiments.reproduce import check_data
+    >>> check_data(["yeast"])
+    ['yeast']
+    """
+    known = [*ALL_DATA, "pascal07"]
+    unknown = [name for name in data if name not in known]
+    if unknown:
+        raise ValueError(f"No table has the data set {unknown[0]!r}; there are {', '.join(known)}.")
+    return list(data)
