@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 
 from splmll.experiments.contestants import CONTESTANTS
@@ -174,16 +175,17 @@ def summarise(results: pd.DataFrame, measures: Sequence[str] = PAPER_MEASURES) -
     lines = []
     for key in ((d, m) for d in data for m in methods if (d, m) in by_method):
         runs = by_method[key]
-        for name in names:
-            # Whatever a run that failed may have left in the column is no result.
-            values = runs.loc[runs["status"] == "done", name].astype(float).dropna()
+        # Whatever a run that failed may have left in the column is no result.
+        results_only = runs[names].astype(float)[runs["status"] == "done"].to_numpy()
+        for name, column in zip(names, results_only.T):
+            values = column[~np.isnan(column)]
             lines.append(
                 {
                     "data": key[0],
                     "method": key[1],
                     "measure": name,
-                    "mean": values.mean(),
-                    "std": values.std(),
+                    "mean": values.mean() if len(values) else np.nan,
+                    "std": values.std(ddof=1) if len(values) > 1 else np.nan,
                     "runs": len(runs),
                     "done": len(values),
                     "status": "done" if len(values) else _why_not(runs["status"]),
