@@ -90,7 +90,7 @@ ESTIMATORS: list[Any] = [
     MOPLMS(),
     MOPLMS(lambda1=0.01, lambda2=0.001, refit=False, threshold="micro-f1"),
     MLCSSP(random_state=0),
-    # With fewer landmarks the discarded labels have a constant score by definition.
+    PBR(random_state=0),
     PBR(1.0),
     LEML(),
     LEML(1.0, lam=0.1, solver="cg"),
@@ -144,3 +144,8 @@ def label_order_matters(estimator: Any) -> bool:
         isinstance(estimator, SPLMLL)
         and (estimator.embedding == "mlp" or estimator.solver == "algorithm1")
     )
+
+
+def may_give_up_labels(estimator: Any) -> bool:
+    """Whether some labels have a constant score by definition: PBR discards them."""
+    return isinstance(estimator, PBR)

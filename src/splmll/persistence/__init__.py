@@ -1,0 +1,10 @@
+"""Models in files: save a fitted model, load it again, without executing anything from the file.
+
+A model is a folder, or one zip file, with a JSON manifest, a JSON description of the objects and
+their arrays in safetensors. Nothing is pickled; only classes from a list are built.
+"""
+
+from splmll.persistence.errors import ModelFileError
+from splmll.persistence.files import load, read_manifest, save
+
+__all__ = ["ModelFileError", "load", "read_manifest", "save"]

@@ -1,0 +1,293 @@
+"""Kinds of plain Python and NumPy values: containers, numbers, types, functions, random states."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import OrderedDict
+from types import BuiltinFunctionType, FunctionType
+from typing import Any
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from splmll.persistence.codec import Kind, Node, Reader, Writer, expect
+from splmll.persistence.registry import VALUE_TYPES, Registry, full_name
+
+# Booleans, numbers, times and texts; no structures and nothing that points elsewhere.
+_DTYPE = re.compile(r"[<>|=]?([biufcSU]\d+|[mM]8(\[\d*[A-Za-z]+\])?)")
+_OBJECT = "|O"
+_BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
+_LARGEST_POOL = 64  # numbers in a seed; NumPy takes 4
+
+
+def write_dtype(dtype: np.dtype, writer: Writer) -> str:
+    """Return the short name of a type of array elements."""
+    name = dtype.str
+    if not _DTYPE.fullmatch(name) and name != _OBJECT:
+        writer.refuse(f"arrays of {dtype} have no place in a model file", "Convert the array.")
+    return name
+
+
+def read_dtype(name: Any) -> np.dtype:
+    """Return the type of array elements with a short name."""
+    known = isinstance(name, str) and (_DTYPE.fullmatch(name) or name == _OBJECT)
+    expect(known, f"{name!r} is no type of array elements")
+    return np.dtype(name)
+
+
+class Special(Kind):
+    """NaN and infinite floats, which JSON does not have."""
+
+    name = "float"
+
+    def takes(self, cls: type, registry: Registry) -> bool:
+        """Floats; finite ones never come here."""
+        return cls is float
+
+    def write(self, value: Any, writer: Writer) -> dict[str, Node]:
+        """Write its name."""
+        return {"value": repr(value)}
+
+    def read(self, node: dict[str, Node], reader: Reader) -> Any:
+        """Read one of three names."""
+        expect(node["value"] in ("nan", "inf", "-inf"), "a float has no value")
+        return float(node["value"])
+
+
+class Complex(Kind):
+    """Complex numbers."""
+
+    name = "complex"
+
+    def takes(self, cls: type, registry: Registry) -> bool:
+        """Python's own."""
+        return cls is complex
+
+    def write(self, value: Any, writer: Writer) -> dict[str, Node]:
+        """Write both parts."""
+        return {"parts": [writer.write(value.real), writer.write(value.imag)]}
+
+    def read(self, node: dict[str, Node], reader: Reader) -> Any:
+        """Read both parts."""
+        return complex(*reader.read(node["parts"]))
+
+
+class Collection(Kind):
+    """Tuples and sets."""
+
+    def __init__(self, cls: type) -> None:
+        self.cls, self.name = cls, cls.__name__  # type: ignore[misc]
+
+    def takes(self, cls: type, registry: Registry) -> bool:
+        """The type itself, no subclasses: they have a behaviour of their own."""
+        return cls is self.cls
+
+    def write(self, value: Any, writer: Writer) -> dict[str, Node]:
+        """Write the items."""
+        items = [writer.at(f"[{k}]", item) for k, item in enumerate(value)]
+        # A set has no order, but the same model should give the same file.
+        return {"items": items if self.cls is tuple else sorted(items, key=json.dumps)}
+
+    def read(self, node: dict[str, Node], reader: Reader) -> Any:
+        """Read the items."""
+        return self.cls(reader.read(node["items"]))
+
+
+class Mapping(Kind):
+    """Dictionaries with keys of any kind, in their order."""
+
+    def __init__(self, cls: type, name: str) -> None:
+        self.cls, self.name = cls, name  # type: ignore[misc]
+
+    def takes(self, cls: type, registry: Registry) -> bool:
+        """The type itself, no subclasses: they have a behaviour of their own."""
+        return cls is self.cls
+
+    def write(self, value: Any, writer: Writer) -> dict[str, Node]:
+        """Write pairs of keys and values."""
+        return {
+            "items": [[writer.at("[key]", k), writer.at(f"[{k!r}]", v)] for k, v in value.items()]
+        }
+
+    def read(self, node: dict[str, Node], reader: Reader) -> Any:
+        """Read pairs of keys and values."""
+        mapping = self.cls()
+        mapping.update((reader.read(key), reader.read(value)) for key, value in node["items"])
+        return mapping
+
+
+class Steps(Kind):
+    """Slices and ranges."""
+
+    def __init__(self, cls: type) -> None:
+        self.cls, self.name = cls, cls.__name__  # type: ignore[misc]
+
+    def takes(self, cls: type, registry: Registry) -> bool:
+        """The type itself."""
+        return cls is self.cls
+
+    def write(self, value: Any, writer: Writer) -> dict[str, Node]:
+        """Write start, stop and step."""
+        return {"parts": [writer.write(p) for p in (value.start, value.stop, value.step)]}
+
+    def read(self, node: dict[str, Node], reader: Reader) -> Any:
+        """Read start, stop and step."""
+        return self.cls(*reader.read(node["parts"]))
+
+
+class Scalar(Kind):
+    """NumPy's numbers and texts."""
+
+    name = "scalar"
+
+    def takes(self, cls: type, registry: Registry) -> bool:
+        """All NumPy scalars."""
+        return issubclass(cls, np.generic)
+
+    def write(self, value: Any, writer: Writer) -> dict[str, Node]:
+        """Write the type and the value as Python's own."""
+        dtype = write_dtype(value.dtype, writer)
+        if value.dtype.kind not in "biufU" or (
+            value.dtype.itemsize > 8 and value.dtype.kind == "f"
+        ):
+            writer.refuse(f"a scalar of {value.dtype} has no place in a model file", "Convert it.")
+        return {"dtype": dtype, "value": writer.write(value.item())}
+
+    def read(self, node: dict[str, Node], reader: Reader) -> Any:
+        """Read the value and check that it is one of the type."""
+        value, dtype = reader.read(node["value"]), read_dtype(node["dtype"])
+        if dtype.kind == "U":
+            return np.str_(value)
+        expect(isinstance(value, (bool, int, float)), "a number is none")
+        return dtype.type(value)
+
+
+class DataType(Kind):
+    """Types of array elements."""
+
+    name = "dtype"
+
+    def takes(self, cls: type, registry: Registry) -> bool:
+        """All of NumPy's."""
+        return issubclass(cls, np.dtype)
+
+    def write(self, value: Any, writer: Writer) -> dict[str, Node]:
+        """Write its short name."""
+        return {"name": write_dtype(value, writer)}
+
+    def read(self, node: dict[str, Node], reader: Reader) -> Any:
+        """Read its short name."""
+        return read_dtype(node["name"])
+
+
+class ValueType(Kind):
+    """Types as values, such as ``dtype=numpy.float64``."""
+
+    name = "type"
+
+    def takes(self, cls: type, registry: Registry) -> bool:
+        """All classes."""
+        return issubclass(cls, type)
+
+    def write(self, value: Any, writer: Writer) -> dict[str, Node]:
+        """Write its name."""
+        name = full_name(value)
+        if name not in VALUE_TYPES:
+            writer.refuse(f"the type {name} has no place in a model file", "Use a NumPy type.")
+        return {"name": name}
+
+    def read(self, node: dict[str, Node], reader: Reader) -> Any:
+        """Read its name."""
+        expect(node["name"] in VALUE_TYPES, f"the type {node['name']!r} is not known")
+        return VALUE_TYPES[node["name"]]
+
+
+class Function(Kind):
+    """Functions of the list, and those the caller trusts."""
+
+    name = "function"
+
+    def takes(self, cls: type, registry: Registry) -> bool:
+        """All forms of functions."""
+        forms = (FunctionType, BuiltinFunctionType, np.ufunc)
+        return issubclass(cls, forms) or cls is type(np.sum)
+
+    def write(self, value: Any, writer: Writer) -> dict[str, Node]:
+        """Write its name."""
+        name = writer.registry.name_of_function(value)
+        if name is None:
+            short = getattr(value, "__name__", "the_function")
+            writer.refuse(
+                f"the function {full_name(value)} is not one that a model file may name",
+                "Use one of NumPy, or define it in a module and pass "
+                f"trusted=[{short}] to save and to load.",
+            )
+        return {"name": name}
+
+    def read(self, node: dict[str, Node], reader: Reader) -> Any:
+        """Look its name up."""
+        return reader.registry.function_named(node["name"])
+
+
+class Random(Kind):
+    """NumPy's sources of random numbers, which go on where they were."""
+
+    name = "random"
+    shared = True
+
+    def takes(self, cls: type, registry: Registry) -> bool:
+        """The old and the new source."""
+        return cls in (np.random.RandomState, np.random.Generator)
+
+    def write(self, value: Any, writer: Writer) -> dict[str, Node]:
+        """Write the state, and the seed from which further sources are spawned."""
+        bits = value._bit_generator if self._is_old(value) else value.bit_generator
+        if type(bits).__name__ not in _BIT_GENERATORS:
+            writer.refuse(f"{type(bits).__name__} is not one of NumPy's", "Use default_rng.")
+        seed = bits.seed_seq
+        parts = {"state": value.get_state(legacy=False) if self._is_old(value) else bits.state}
+        if isinstance(seed, np.random.SeedSequence):
+            parts["seed"] = {**seed.state, "pool_size": int(seed.pool_size)}
+        return {"old": self._is_old(value), "parts": writer.write(parts)}
+
+    def read(self, node: dict[str, Node], reader: Reader) -> Any:
+        """Make a source and set its state."""
+        parts = reader.read(node["parts"])
+        name = parts["state"]["bit_generator"]
+        expect(name in _BIT_GENERATORS, f"{name!r} is no source of random numbers")
+        if "seed" in parts:
+            expect(parts["seed"]["pool_size"] <= _LARGEST_POOL, "a seed is too large")
+            seed: Any = np.random.SeedSequence(**parts["seed"])
+        else:
+            seed = 0  # replaced by the state
+        bits = getattr(np.random, name)(seed)
+        if not node["old"]:
+            bits.state = parts["state"]
+            return np.random.Generator(bits)
+        source = np.random.RandomState(bits)
+        source.set_state(parts["state"])
+        return source
+
+    @staticmethod
+    def _is_old(value: Any) -> bool:
+        return isinstance(value, np.random.RandomState)
+
+
+PLAIN_KINDS: list[Kind] = [
+    Special(),
+    Complex(),
+    Collection(tuple),
+    Collection(set),
+    Collection(frozenset),
+    Mapping(dict, "dict"),
+    Mapping(OrderedDict, "ordered dict"),
+    Mapping(Bunch, "bunch"),
+    Steps(slice),
+    Steps(range),
+    Scalar(),
+    DataType(),
+    ValueType(),
+    Function(),
+    Random(),
+]

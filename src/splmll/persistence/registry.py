@@ -1,0 +1,219 @@
+"""The classes and functions that a model file may name; a file that names another is refused.
+
+Names are public ones (``sklearn.preprocessing.StandardScaler``), so that files do not depend on
+where scikit-learn keeps its code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from splmll.persistence.errors import ModelFileError
+
+# Every class of these modules of the library: they hold data and calculate, nothing else.
+OWN_MODULES = (
+    "splmll.base",
+    "splmll.labels",
+    "splmll.landmarks",
+    "splmll.methods",
+    "splmll.model_selection",
+    "splmll.neural",
+    "splmll.thresholds",
+)
+
+CLASSES: dict[str, str] = {
+    "sklearn.calibration": "CalibratedClassifierCV _CalibratedClassifier _SigmoidCalibration",
+    "sklearn.cluster": "KMeans MiniBatchKMeans",
+    "sklearn.compose": "ColumnTransformer TransformedTargetRegressor make_column_selector",
+    "sklearn.cross_decomposition": "CCA PLSRegression",
+    "sklearn.decomposition": "NMF PCA IncrementalPCA LatentDirichletAllocation TruncatedSVD",
+    "sklearn.discriminant_analysis": "LinearDiscriminantAnalysis QuadraticDiscriminantAnalysis",
+    "sklearn.dummy": "DummyClassifier DummyRegressor",
+    "sklearn.ensemble": (
+        "BaggingClassifier BaggingRegressor ExtraTreesClassifier ExtraTreesRegressor "
+        "RandomForestClassifier RandomForestRegressor StackingClassifier VotingClassifier "
+        "VotingRegressor"
+    ),
+    "sklearn.feature_extraction": "DictVectorizer FeatureHasher",
+    "sklearn.feature_extraction.text": (
+        "CountVectorizer HashingVectorizer TfidfTransformer TfidfVectorizer"
+    ),
+    "sklearn.feature_selection": ("SelectFromModel SelectKBest SelectPercentile VarianceThreshold"),
+    "sklearn.impute": "KNNImputer MissingIndicator SimpleImputer",
+    "sklearn.isotonic": "IsotonicRegression",
+    "sklearn.kernel_approximation": (
+        "AdditiveChi2Sampler Nystroem PolynomialCountSketch RBFSampler"
+    ),
+    "sklearn.kernel_ridge": "KernelRidge",
+    "sklearn.linear_model": (
+        "ARDRegression BayesianRidge ElasticNet Lasso LinearRegression LogisticRegression "
+        "LogisticRegressionCV MultiTaskElasticNet MultiTaskLasso Perceptron Ridge RidgeCV "
+        "RidgeClassifier RidgeClassifierCV SGDClassifier SGDRegressor"
+    ),
+    "sklearn.model_selection": "GroupKFold KFold ShuffleSplit StratifiedKFold",
+    "sklearn.multiclass": "OneVsOneClassifier OneVsRestClassifier _ConstantPredictor",
+    "sklearn.multioutput": (
+        "ClassifierChain MultiOutputClassifier MultiOutputRegressor RegressorChain"
+    ),
+    "sklearn.naive_bayes": "BernoulliNB CategoricalNB ComplementNB GaussianNB MultinomialNB",
+    "sklearn.neighbors": (
+        "KNeighborsClassifier KNeighborsRegressor NearestCentroid NearestNeighbors "
+        "RadiusNeighborsClassifier RadiusNeighborsRegressor"
+    ),
+    "sklearn.pipeline": "FeatureUnion Pipeline",
+    "sklearn.preprocessing": (
+        "Binarizer FunctionTransformer KBinsDiscretizer LabelBinarizer LabelEncoder MaxAbsScaler "
+        "MinMaxScaler MultiLabelBinarizer Normalizer OneHotEncoder OrdinalEncoder "
+        "PolynomialFeatures PowerTransformer QuantileTransformer RobustScaler "
+        "StandardScaler TargetEncoder"
+    ),
+    "sklearn.random_projection": "GaussianRandomProjection SparseRandomProjection",
+    "sklearn.svm": "SVC SVR LinearSVC LinearSVR NuSVC NuSVR",
+    "sklearn.tree": (
+        "DecisionTreeClassifier DecisionTreeRegressor ExtraTreeClassifier ExtraTreeRegressor"
+    ),
+    "torch.nn": (
+        "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveMaxPool1d AdaptiveMaxPool2d AvgPool1d "
+        "AvgPool2d BatchNorm1d BatchNorm2d Conv1d Conv2d Dropout Dropout1d Dropout2d ELU "
+        "Embedding Flatten GELU GroupNorm Hardtanh Identity LayerNorm LeakyReLU Linear MaxPool1d "
+        "MaxPool2d ModuleDict ModuleList PReLU ReLU ReLU6 SELU Sequential Sigmoid SiLU Softmax "
+        "Softplus Tanh Unflatten ZeroPad2d"
+    ),
+}
+
+FUNCTIONS: dict[str, str] = {
+    "numpy": "abs arcsinh cbrt exp expm1 log log10 log1p log2 sign sqrt square tanh",
+    "scipy.special": "expit logit",
+    "sklearn.feature_selection": (
+        "chi2 f_classif f_regression mutual_info_classif mutual_info_regression"
+    ),
+    "sklearn.metrics.pairwise": (
+        "chi2_kernel cosine_similarity laplacian_kernel linear_kernel polynomial_kernel rbf_kernel "
+        "sigmoid_kernel"
+    ),
+    "sklearn.preprocessing": "maxabs_scale minmax_scale normalize robust_scale scale",
+}
+
+# Types that appear as settings, for instance TfidfVectorizer(dtype=numpy.float64).
+VALUE_TYPES: dict[str, type] = {
+    **{f"builtins.{t.__name__}": t for t in (bool, bytes, float, int, object, str)},
+    **{
+        f"numpy.{t.__name__}": t
+        for t in (
+            *(np.float16, np.float32, np.float64, np.bool_, np.str_, np.object_),
+            *(np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64),
+        )
+    },
+}
+
+CLASS_NAMES, FUNCTION_NAMES = (
+    frozenset(f"{module}.{name}" for module, names in table.items() for name in names.split())
+    for table in (CLASSES, FUNCTIONS)
+)
+
+_OWN_NAME = re.compile(r"splmll(\.[A-Za-z_][A-Za-z0-9_]*)+")
+
+
+class Registry:
+    """What may be named: the lists above, and what the caller trusts.
+
+    Parameters
+    ----------
+    trusted : iterable of classes and functions
+        The caller's own, for instance a torch module class.
+
+    Examples
+    --------
+    >>> from splmll.persistence.registry import Registry
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> Registry().name_of_class(StandardScaler)
+    'sklearn.preprocessing.StandardScaler'
+    >>> Registry().class_named("subprocess.Popen")
+    Traceback (most recent call last):
+        ...
+    splmll.persistence.errors.ModelFileError: The class 'subprocess.Popen' ...
+    """
+
+    def __init__(self, trusted: Iterable[Any] = ()) -> None:
+        self.trusted: dict[str, Any] = {}
+        for item in trusted:
+            if not isinstance(item, type) and not callable(item):
+                raise TypeError(f"trusted must hold classes and functions, got {item!r}.")
+            self.trusted[full_name(item)] = item
+
+    def name_of_class(self, cls: type) -> str | None:
+        """Return the name for a file, or None where the class may not be in one."""
+        name = full_name(cls)
+        if self.trusted.get(name) is cls or (_is_own(name) and _find(name) is cls):
+            return name
+        public = f"{_public_module(cls.__module__)}.{cls.__qualname__}"
+        return public if public in CLASS_NAMES and _find(public) is cls else None
+
+    def class_named(self, name: Any) -> type:
+        """Return the class of this name, refusing all that may not be in a file."""
+        found = self.trusted.get(name)
+        if found is None and isinstance(name, str) and (_is_own(name) or name in CLASS_NAMES):
+            found = _find(name)
+        if not isinstance(found, type):
+            raise ModelFileError(
+                f"The class {name!r} is not one that a model file may name. If it is your own, "
+                "and you trust the file, pass it: load(path, trusted=[TheClass])."
+            )
+        return found
+
+    def name_of_function(self, function: Callable[..., Any]) -> str | None:
+        """Return the name for a file, or None where the function may not be in one."""
+        name = full_name(function)
+        if self.trusted.get(name) is function:
+            return name
+        # By identity, not by name: numpy.abs calls itself "absolute".
+        return next((name for name in sorted(FUNCTION_NAMES) if _find(name) is function), None)
+
+    def function_named(self, name: Any) -> Callable[..., Any]:
+        """Return the function of this name, refusing all that may not be in a file."""
+        found = self.trusted.get(name)
+        if found is None and isinstance(name, str) and name in FUNCTION_NAMES:
+            found = _find(name)
+        if found is None or isinstance(found, type):
+            raise ModelFileError(
+                f"The function {name!r} is not one that a model file may name. If it is your own, "
+                "and you trust the file, pass it: load(path, trusted=[the_function])."
+            )
+        return found
+
+
+def full_name(item: Any) -> str:
+    """Return module and name of a class or function."""
+    module = getattr(item, "__module__", None) or type(item).__module__
+    return f"{module}.{getattr(item, '__qualname__', getattr(item, '__name__', repr(item)))}"
+
+
+def _is_own(name: str) -> bool:
+    return bool(_OWN_NAME.fullmatch(name)) and any(
+        name.startswith(f"{module}.") for module in OWN_MODULES
+    )
+
+
+def _public_module(module: str) -> str:
+    """Return the part before the first private or implementation module."""
+    if module.startswith("torch.nn.modules"):
+        return "torch.nn"
+    parts = module.split(".")
+    private = next((k for k, part in enumerate(parts) if part.startswith("_")), len(parts))
+    return ".".join(parts[:private])
+
+
+def _find(name: str) -> Any:
+    """Return what a module defines under a name, None where it does not."""
+    module, _, last = name.rpartition(".")
+    try:
+        found = getattr(import_module(module), last)
+    except (ImportError, AttributeError):
+        return None
+    # What a module of ours has merely imported is not ours.
+    return None if _is_own(name) and getattr(found, "__module__", None) != module else found

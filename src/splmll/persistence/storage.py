@@ -1,0 +1,156 @@
+"""The members of a model file, in a folder or in a zip file, written as a whole or not at all.
+
+Members carry their checksum in their name and the manifest names them. So a folder is changed by
+the one step in which its new manifest takes the place of the old.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import zipfile
+from pathlib import Path
+
+from splmll.atomic import atomic_write
+from splmll.persistence.errors import ModelFileError
+
+MANIFEST = "manifest.json"
+MEMBER_NAME = re.compile(r"(objects-[0-9a-f]{16}\.json|arrays-[0-9a-f]{16}\.safetensors)")
+ZIP_SUFFIX = ".zip"
+_LARGEST_MANIFEST = 2**28
+_ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # the same model gives the same file
+_MAX_ZIP_MEMBERS = 3
+
+
+def write_members(path: Path, members: dict[str, bytes], manifest: bytes) -> None:
+    """Write all members; an earlier model at this path stays until the new one is complete."""
+    if path.suffix.lower() == ZIP_SUFFIX:
+        _write_zip(path, {MANIFEST: manifest, **members})
+    else:
+        _write_folder(path, members, manifest)
+
+
+def read_member(path: Path, name: str, size: int | None = None) -> bytes:
+    """Return the bytes of one member.
+
+    Parameters
+    ----------
+    path : Path
+        A folder or a zip file.
+    name : str
+        The member.
+    size : int, optional
+        Its number of bytes; a member of another size is not read. None: that of a manifest.
+    """
+    try:
+        return _read_from_folder(path, name, size) if path.is_dir() else _read_zip(path, name, size)
+    except ModelFileError as error:
+        raise ModelFileError(f"{path}: {error}") from None
+    except FileNotFoundError:
+        whole = "the model is incomplete" if path.exists() else "there is no such file or folder"
+        raise ModelFileError(f"{path}: {whole}. Give the path that save() was given.") from None
+    except (OSError, zipfile.BadZipFile, EOFError, ValueError, RuntimeError) as error:
+        # RuntimeError and its subclass NotImplementedError: members that are encrypted or of
+        # unknown form.
+        raise ModelFileError(f"{path}: {name} cannot be read ({error}).") from error
+
+
+def _check_size(name: str, found: int, wanted: int | None) -> None:
+    if wanted is None and found > _LARGEST_MANIFEST:
+        raise ModelFileError(f"{name} has {found} bytes, too many for a manifest.")
+    if wanted is not None and found != wanted:
+        raise ModelFileError(f"{name} has {found} bytes in place of {wanted}: it is damaged.")
+
+
+# Folders -----------------------------------------------------------------------------------------
+
+
+def _write_folder(folder: Path, members: dict[str, bytes], manifest: bytes) -> None:
+    is_new = not folder.exists()
+    before = set() if is_new else _members_of(folder)
+    written = []
+    try:
+        for name, data in members.items():
+            if name not in before:
+                written.append(folder / name)
+            _write_file(folder / name, data)
+        _write_file(folder / MANIFEST, manifest)
+    except BaseException:
+        for file in written:
+            file.unlink(missing_ok=True)
+        if is_new and folder.is_dir():
+            folder.rmdir()
+        raise
+    for name in before - members.keys():
+        (folder / name).unlink(missing_ok=True)
+
+
+def _members_of(folder: Path) -> set[str]:
+    """Return the members in a folder; a folder with other files is not ours to write to."""
+    if not folder.is_dir():
+        raise ModelFileError(
+            f"{folder} is a file. Give a folder to write to, or a name that ends in {ZIP_SUFFIX}."
+        )
+    names = {file.name for file in folder.iterdir() if not file.name.startswith(".")} - {MANIFEST}
+    strange = sorted(name for name in names if not MEMBER_NAME.fullmatch(name))
+    if strange:
+        raise ModelFileError(
+            f"{folder} holds {strange[0]!r}, which is no part of a model. Give a new or empty "
+            "folder, or one with an earlier model."
+        )
+    return names
+
+
+def _write_file(path: Path, data: bytes) -> None:
+    with atomic_write(path) as part:
+        part.write_bytes(data)
+
+
+def _read_from_folder(folder: Path, name: str, size: int | None) -> bytes:
+    # Neither a link to elsewhere is followed nor a pipe waited for.
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    with open(os.open(folder / name, flags | getattr(os, "O_BINARY", 0)), "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise ModelFileError(f"{name} is no plain file.")
+        _check_size(name, status.st_size, size)
+        return file.read(status.st_size)
+
+
+# Zip files ---------------------------------------------------------------------------------------
+
+
+def _write_zip(path: Path, members: dict[str, bytes]) -> None:
+    with atomic_write(path) as part, zipfile.ZipFile(part, "w") as archive:
+        for name, data in members.items():
+            entry = zipfile.ZipInfo(name, _ZIP_TIME)
+            entry.external_attr = (stat.S_IFREG | 0o644) << 16
+            archive.writestr(entry, data)
+
+
+def _read_zip(path: Path, name: str, size: int | None) -> bytes:
+    with zipfile.ZipFile(path) as archive:
+        entries = archive.infolist()
+        names = [entry.filename for entry in entries]
+        if len(set(names)) != len(names) or len(names) > _MAX_ZIP_MEMBERS:
+            raise ModelFileError("a member is there twice, or there are too many.")
+        for entry in entries:
+            if entry.filename != MANIFEST and not MEMBER_NAME.fullmatch(entry.filename):
+                raise ModelFileError(f"{entry.filename!r} is no member of a model.")
+            mode = entry.external_attr >> 16
+            if mode and not stat.S_ISREG(mode):
+                raise ModelFileError(f"{entry.filename} is no plain file.")
+            # A member that is not compressed cannot be larger than the file it is in.
+            if entry.compress_type != zipfile.ZIP_STORED or entry.file_size > entry.compress_size:
+                raise ModelFileError(
+                    f"{entry.filename} is compressed. Put members into the zip file as they are, "
+                    "for instance with zip -0, or let save() write it."
+                )
+        if name not in names:
+            raise ModelFileError(f"{name} is missing.")
+        entry = archive.getinfo(name)
+        _check_size(name, entry.file_size, size)
+        if entry.file_size > path.stat().st_size:
+            raise ModelFileError(f"{name} is larger than the file it is in.")
+        return archive.read(entry)
