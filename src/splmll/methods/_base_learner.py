@@ -6,7 +6,7 @@ features, standardised once for all the learners of a model.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -39,8 +39,6 @@ class BaseLearnerClassifier(MultilabelClassifier):
     estimator: Any
     random_state: Any
     scaler_: StandardScaler | None
-    #: Where the default learner stops: at a gradient of this size, scikit-learn's own default.
-    learner_tolerance: ClassVar[float] = 1e-4
 
     def _prepare_learner(self, X: Any) -> tuple[Any, Any]:
         """Return the learner to clone and the features to train it on."""
@@ -48,8 +46,7 @@ class BaseLearnerClassifier(MultilabelClassifier):
             self.scaler_ = None
             return with_seed(self.estimator, self.random_state), X
         self.scaler_ = StandardScaler(with_mean=not sparse.issparse(X)).fit(X)
-        learner = LogisticRegression(max_iter=1000, tol=self.learner_tolerance)
-        return learner, self.scaler_.transform(X)
+        return LogisticRegression(max_iter=1000), self.scaler_.transform(X)
 
     def _learner_features(self, X: Any) -> Any:
         return X if self.scaler_ is None else self.scaler_.transform(X)
