@@ -279,8 +279,10 @@ process.call(time.sleep, 600)
 @pytest.mark.slow
 def test_interrupted_by_the_user(tmp_path: Path) -> None:
     log, out = tmp_path / "log", tmp_path / "out"
+    # A process that a shell has put into the background is born deaf to interrupts.
     program = f"""
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.path[:] = {sys.path!r}
 from experiment_problems import Noting, small_data
 from splmll.experiments.runner import Experiment

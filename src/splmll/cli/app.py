@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import traceback
+from collections.abc import Callable
 from typing import Annotated
 
 import click
@@ -16,6 +17,14 @@ from rich.console import Console
 
 from splmll import __version__
 from splmll.cli.compare import compare
+from splmll.cli.datasets import datasets
+from splmll.cli.evaluate import evaluate
+from splmll.cli.explain import explain
+from splmll.cli.fit import fit
+from splmll.cli.landmarks import landmarks
+from splmll.cli.methods import methods
+from splmll.cli.predict import predict
+from splmll.cli.recover import recover
 from splmll.cli.reproduce import reproduce
 from splmll.exceptions import DatasetError
 
@@ -29,8 +38,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(compare)
-app.command()(reproduce)
+# In the order of use: one's own table first, then comparisons, then what there is.
+_COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
+    "Tag your own table": (fit, predict, evaluate, explain, landmarks, recover),
+    "Compare methods": (compare, reproduce),
+    "Look up": (datasets, methods),
+}
+for _panel, _commands in _COMMANDS.items():
+    for _command in _commands:
+        app.command(rich_help_panel=_panel)(_command)
 
 
 def _show_version(wanted: bool) -> None:

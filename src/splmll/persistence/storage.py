@@ -68,7 +68,7 @@ def _check_size(name: str, found: int, wanted: int | None) -> None:
 
 def _write_folder(folder: Path, members: dict[str, bytes], manifest: bytes) -> None:
     is_new = not folder.exists()
-    before = set() if is_new else _members_of(folder)
+    before = set() if is_new else members_of(folder)
     written = []
     try:
         for name, data in members.items():
@@ -86,7 +86,7 @@ def _write_folder(folder: Path, members: dict[str, bytes], manifest: bytes) -> N
         (folder / name).unlink(missing_ok=True)
 
 
-def _members_of(folder: Path) -> set[str]:
+def members_of(folder: Path) -> set[str]:
     """Return the members in a folder; a folder with other files is not ours to write to."""
     if not folder.is_dir():
         raise ModelFileError(

@@ -1,0 +1,43 @@
+"""``splmll evaluate``: how well a tagger does on rows whose tags are known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def evaluate(
+    model: Annotated[Path, typer.Argument(help="What `splmll fit` wrote.", metavar="MODEL")],
+    file: Annotated[
+        Path, typer.Argument(help="A file like the one it learned from.", metavar="FILE")
+    ],
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Measure a model on rows with tags that it has not learned from.
+
+    Examples
+    --------
+        splmll evaluate model test.csv
+
+        splmll evaluate model test.csv --json
+    """
+    # Imported here: `splmll --help` should not wait for PyTorch.
+    from splmll.cli._measured import show_measured
+    from splmll.cli._show import show_json
+    from splmll.tagging import Tagger
+    from splmll.tagging.files import read_alike
+    from splmll.tagging.suggestions import listed
+
+    tagger = Tagger.load(model)
+    measured = tagger.evaluate(read_alike(file, tagger.reading, tagger.column_kinds))
+    if json:
+        show_json(measured.to_dict())
+        return
+    show_measured(measured, f"{tagger.method} on {measured.n_rows} rows")
+    if measured.unknown_labels:
+        typer.echo(
+            f"Not measured, because the model never saw them: {listed(measured.unknown_labels)}.",
+            err=True,
+        )

@@ -1,0 +1,165 @@
+"""``splmll fit``: from a table with tags to a tagger."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from splmll.cli._show import show_json, working
+
+if TYPE_CHECKING:
+    from splmll.tagging import Tagger
+
+
+def fit(
+    file: Annotated[
+        Path, typer.Argument(help="A CSV, TSV or Parquet table; or ARFF, LIBSVM.", metavar="FILE")
+    ],
+    labels: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="The column of tags. Or columns of 0 and 1: give the option again for each, or a "
+            "prefix with a star such as 'is_*'.",
+            metavar="COLUMN",
+        ),
+    ] = None,
+    text: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A column of texts; may be given again.",
+            metavar="COLUMN",
+            show_default="columns of several words",
+        ),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A column to leave out, such as an id; may be given again.", metavar="COLUMN"
+        ),
+    ] = None,
+    delimiter: Annotated[
+        str | None,
+        typer.Option(help="What stands between two tags.", show_default="the first of ; | , used"),
+    ] = None,
+    method: Annotated[
+        str, typer.Option("--method", "-m", help="See `splmll methods`.")
+    ] = "SPL-MLL",
+    landmarks: Annotated[
+        int | None, typer.Option(help="Number of landmarks.", min=1, show_default="as many as pay")
+    ] = None,
+    threshold: Annotated[
+        str | None,
+        typer.Option(
+            help="A rule such as micro-f1 or per-label, or a number.", show_default="the method's"
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same model.", min=0)] = 0,
+    jobs: Annotated[
+        int | None, typer.Option(help="Folds trained at the same time.", show_default="1")
+    ] = None,
+    out: Annotated[
+        Path, typer.Option(help="Folder for the model, or a file that ends in .zip.")
+    ] = Path("model"),
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Learn to tag from a table whose rows have tags, and say how well it went.
+
+    All columns but the tags are used: texts as weighted words, numbers scaled, categories one by
+    one, missing values filled in. A fifth of the rows is held out to measure on; the model that is
+    written has then learned from all rows. SPL-MLL takes a linear embedding for texts, sparse
+    features and more than 20,000 rows, and its network otherwise.
+
+    Examples
+    --------
+        splmll fit notes.csv --text body --labels tags --out model
+
+        splmll fit notes.parquet --labels 'is_*' --ignore id --landmarks 20 --seed 1
+
+        splmll fit scenes.arff --method ML-kNN
+    """
+    # Imported here: `splmll --help` should not wait for PyTorch.
+    from splmll.experiments.unit import changed_settings, threshold_rule
+    from splmll.tagging import Tagger, read_examples
+
+    rule = None if threshold is None else threshold_rule(threshold)
+    _check_place(out)
+    data, reading = read_examples(
+        file, labels or [], delimiter=delimiter, text=text or [], ignore=ignore or []
+    )
+    with working(f"{method} learns from {data.X.shape[0]} rows, twice"):
+        tagger = Tagger.fit(
+            data,
+            method,
+            n_landmarks=landmarks,
+            threshold=rule,
+            random_state=seed,
+            n_jobs=jobs,
+            reading=reading,
+        )
+    tagger.save(out)
+    size = _size(out)
+    if json:
+        show_json(
+            {
+                "model": str(out),
+                "method": tagger.method,
+                "settings": changed_settings(tagger.pipeline[-1]),
+                "rows": tagger.n_rows,
+                "columns": tagger.column_kinds,
+                "features": len(tagger.feature_names),
+                "label_names": tagger.label_names,
+                "landmarks": tagger.landmark_names if tagger.has_landmarks else None,
+                "held_out": tagger.held_out.to_dict(),
+                "fit_seconds": tagger.fit_seconds,
+                "bytes": size,
+            }
+        )
+        return
+
+    from splmll.cli._measured import show_landmarks, show_measured
+
+    typer.echo(f"{data.X.shape[0]} rows, {len(tagger.label_names)} labels. {_columns(tagger)}\n")
+    measured = tagger.held_out
+    show_measured(measured, f"{_method(tagger)} on {measured.n_rows} rows it had not seen")
+    if tagger.has_landmarks:
+        show_landmarks(tagger)
+    typer.echo(
+        f"The fit on all rows took {tagger.fit_seconds:.1f} s; the model has {size / 1e3:,.0f} kB."
+    )
+    typer.echo(out)
+
+
+def _check_place(out: Path) -> None:
+    """Refuse a place that cannot be written to, before anyone has waited for the fit."""
+    from splmll.persistence.storage import members_of
+
+    if out.exists() and out.suffix.lower() != ".zip":
+        members_of(out)
+
+
+def _method(tagger: Tagger) -> str:
+    """Return the method, with the embedding where it chose one."""
+    if tagger.method != "SPL-MLL":
+        return tagger.method
+    kind = {"mlp": "network"}.get(tagger.pipeline[-1].embedding, tagger.pipeline[-1].embedding)
+    return f"SPL-MLL ({kind} embedding)"
+
+
+def _columns(tagger: Tagger) -> str:
+    """Return which column was taken for what."""
+    kinds = tagger.column_kinds
+    if not kinds:
+        return f"{len(tagger.feature_names)} numbers in each."
+    by_kind = {
+        kind: [name for name in kinds if kinds[name] == kind]
+        for kind in ("text", "numeric", "categorical")
+    }
+    found = (f"{', '.join(names)} ({kind})" for kind, names in by_kind.items() if names)
+    return f"Columns: {'; '.join(found)}."
+
+
+def _size(out: Path) -> int:
+    files = [out] if out.is_file() else out.iterdir()
+    return sum(file.stat().st_size for file in files)

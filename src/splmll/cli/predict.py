@@ -1,0 +1,70 @@
+"""``splmll predict``: tags for rows that have none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+CHUNK_ROWS = 10_000  # rows that are in memory at the same time ...
+CHUNK_CELLS = 5_000_000  # ... if they do not have more labels together than this
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(help="What `splmll fit` wrote.", metavar="MODEL")],
+    file: Annotated[
+        Path, typer.Argument(help="A table with the columns of the model.", metavar="FILE")
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="A .csv or .parquet file for the tags.", show_default="CSV to standard output"
+        ),
+    ] = None,
+    scores: Annotated[
+        bool, typer.Option("--scores", help="Also how sure each label is, from 0 to 1.")
+    ] = False,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(help="A column to copy, such as an id; may be given again.", metavar="COLUMN"),
+    ] = None,
+) -> None:
+    """Give rows their tags, one line for each row, in the order of the file.
+
+    Tags are written as they were learned: in one column, or as columns of 0 and 1. A CSV or Parquet
+    file is read some rows at a time, so it may be larger than memory.
+
+    Examples
+    --------
+        splmll predict model new.csv --out tags.csv
+
+        splmll predict model new.parquet --keep id --scores --out tags.parquet
+    """
+    # Imported here: `splmll --help` should not wait for PyTorch.
+    from splmll.cli._show import working
+    from splmll.exceptions import DatasetError
+    from splmll.tagging import Tagger
+    from splmll.tagging.files import iterate_rows
+    from splmll.tagging.output import check_output, prediction_writer
+    from splmll.tagging.suggestions import check_columns
+
+    if out is not None:
+        check_output(out)
+    tagger = Tagger.load(model)
+    rows = max(1, min(CHUNK_ROWS, CHUNK_CELLS // len(tagger.label_names)))
+    chunks = iterate_rows(file, tagger.reading, tagger.column_kinds, rows=rows)
+    kept = keep or []
+    with (
+        working(f"tagging {file}"),
+        prediction_writer(out, tagger.reading, tagger.label_names) as writer,
+    ):
+        for X, chunk in chunks:
+            if kept and chunk is None:
+                raise DatasetError("the file has no columns to keep; leave out --keep", path=file)
+            check_columns(kept, [] if chunk is None else chunk.names, file)
+            writer.write(
+                tagger.predict(X),
+                tagger.scores(X) if scores else None,
+                {name: chunk.columns[name] for name in kept if chunk is not None},
+            )

@@ -1,0 +1,185 @@
+"""A table file of any size, some rows at a time.
+
+What :func:`splmll.datasets.columns.read_columns` does for a whole file, for files that do not fit
+into memory.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from splmll.datasets.checks import check_unique, existing_file
+from splmll.datasets.columns import Table, _count_columns, _first_line, _guess_delimiter, _plain
+from splmll.exceptions import DatasetError
+
+_BLOCK = 16 * 1024 * 1024  # bytes that Arrow takes at once; no row may be longer
+_HEAD_BYTES = 1 << 20  # how much is looked at for the delimiter and the names
+
+
+@dataclass(frozen=True)
+class Chunk(Table):
+    """Some rows of a table.
+
+    Attributes
+    ----------
+    first : int
+        How many rows of the file come before these.
+    """
+
+    first: int = 0
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(next(iter(self.columns.values())))
+
+    def error(self, message: str, row: int | None = None) -> DatasetError:
+        """Return the error for this file, with the row counted from the first of the file."""
+        place = "" if row is None else f"row {self.first + row + 1}: "
+        return DatasetError(f"{place}{message}", path=self.path)
+
+
+def read_chunks(path: Any, rows: int) -> Iterator[Chunk]:
+    r"""Read a CSV, TSV or Parquet file some rows at a time; CSV columns are all text.
+
+    Parameters
+    ----------
+    path : path-like
+        The file; `.gz` after `.csv` or `.tsv` is unpacked.
+    rows : int
+        How many rows a chunk may have.
+
+    Yields
+    ------
+    chunk : Chunk
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from splmll.datasets.chunks import read_chunks
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "toy.csv"
+    ...     _ = file.write_text("a,b\n1,x\n2,y\n3,z\n")
+    ...     [(chunk.first, chunk.columns["b"].to_pylist()) for chunk in read_chunks(file, rows=2)]
+    [(0, ['x', 'y']), (2, ['z'])]
+    """
+    place = existing_file(path)
+    with place.open("rb") as file:
+        start = file.read(4)
+    suffixes = [suffix.lower() for suffix in place.suffixes]
+    try:
+        if start == b"PAR1" or suffixes[-1:] in ([".parquet"], [".pq"]):
+            yield from _parquet_chunks(place, rows)
+        else:
+            yield from _csv_chunks(place, rows, start[:2] == b"\x1f\x8b", ".tsv" in suffixes)
+    except (DatasetError, GeneratorExit):
+        raise
+    except Exception as error:
+        # Arrow raises subclasses of nearly every built-in error on damaged files.
+        raise DatasetError(
+            f"this is not a table that can be read ({_first_line(error)}); check its quotes, "
+            "delimiters and that it is UTF-8 text, or write it again",
+            path=path,
+        ) from error
+
+
+def _parquet_chunks(path: Path, rows: int) -> Iterator[Chunk]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    first = 0
+    with pq.ParquetFile(path, page_checksum_verification=True) as file:
+        names = [str(name) for name in file.schema_arrow.names]
+        check_unique(names, "column", path)
+        for batch in file.iter_batches(batch_size=rows, use_threads=False):
+            # Offsets that point outside their buffers would crash the interpreter later.
+            batch.validate(full=True)
+            yield _chunk(path, names, pa.Table.from_batches([batch]), first)
+            first += batch.num_rows
+    if not first:
+        raise DatasetError("the table has no rows; write it again", path=path)
+
+
+def _csv_chunks(path: Path, rows: int, zipped: bool, is_tsv: bool) -> Iterator[Chunk]:
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    head = _head(path, zipped)
+    delimiter = "\t" if is_tsv else _guess_delimiter(head)
+    bad_rows: list[Any] = []
+
+    def stop_at(row: Any) -> str:
+        bad_rows.append(row)
+        return "error"
+
+    # Everything as text, header included: Arrow guesses types from the first block alone.
+    strings = {f"f{number}": pa.string() for number in range(_count_columns(head, delimiter))}
+    names: list[str] | None = None
+    first = 0
+    try:
+        with (
+            pa.input_stream(str(path), compression="gzip" if zipped else None) as stream,
+            arrow_csv.open_csv(
+                stream,
+                read_options=arrow_csv.ReadOptions(
+                    use_threads=False, autogenerate_column_names=True, block_size=_BLOCK
+                ),
+                parse_options=arrow_csv.ParseOptions(
+                    delimiter=delimiter, newlines_in_values=True, invalid_row_handler=stop_at
+                ),
+                convert_options=arrow_csv.ConvertOptions(
+                    column_types=strings, strings_can_be_null=False
+                ),
+            ) as batches,
+        ):
+            for batch in batches:
+                block = pa.Table.from_batches([batch])
+                if names is None and block.num_rows:
+                    names = _names([column[0].as_py() for column in block.columns], path)
+                    block = block.slice(1)
+                for start in range(0, block.num_rows, rows):
+                    part = block.slice(start, rows)
+                    yield _chunk(path, names or [], part, first)
+                    first += part.num_rows
+    except pa.ArrowInvalid as error:
+        if not bad_rows:
+            raise
+        bad = bad_rows[0]
+        raise DatasetError(
+            f"a row has {bad.actual_columns} values but the first line names "
+            f"{bad.expected_columns} columns; quote values that contain {delimiter!r}",
+            path=path,
+        ) from error
+    if not first:
+        raise DatasetError("the table has no rows below its first line; get it again", path=path)
+
+
+def _head(path: Path, zipped: bool) -> str:
+    with path.open("rb") as file:
+        unzipped = gzip.GzipFile(fileobj=file) if zipped else file
+        start = unzipped.read(_HEAD_BYTES)
+    head = start.decode("utf-8", errors="replace").removeprefix("\ufeff")
+    if not head.strip():
+        raise DatasetError("the file is empty; get it again from its source", path=path)
+    return head
+
+
+def _names(cells: list[Any], path: Path) -> list[str]:
+    names = [str(cell).strip() for cell in cells]
+    if "" in names:
+        raise DatasetError(
+            f"column {names.index('') + 1} has no name; the first line has to name all columns",
+            path=path,
+        )
+    check_unique(names, "column", path)
+    return names
+
+
+def _chunk(path: Path, names: list[str], table: Any, first: int) -> Chunk:
+    columns = {name: _plain(table.column(number)) for number, name in enumerate(names)}
+    return Chunk(path, columns, lambda row: None, first)

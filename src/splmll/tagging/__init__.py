@@ -1,0 +1,10 @@
+"""From a table with texts, numbers and tags to a tagger that tags other rows.
+
+:class:`Tagger` is the whole way in Python; the commands ``splmll fit``, ``predict``, ``evaluate``,
+``explain``, ``landmarks`` and ``recover`` are calls of it.
+"""
+
+from splmll.tagging.files import read_examples
+from splmll.tagging.tagger import Measured, Tagger
+
+__all__ = ["Measured", "Tagger", "read_examples"]

@@ -1,0 +1,274 @@
+"""Reading the files of a tagger: examples with tags, and rows that want tags.
+
+How the labels stood in the training file (a `reading`: options of its reader) is kept with the
+tagger, so that later files are read the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from splmll.datasets import Dataset, read_dataset
+from splmll.datasets.checks import existing_file
+from splmll.datasets.chunks import Chunk, read_chunks
+from splmll.datasets.columns import Table, read_columns
+from splmll.datasets.reading import _format_of
+from splmll.datasets.tabular import TAG_DELIMITERS, _feature, _numbers
+from splmll.exceptions import DatasetError
+from splmll.tagging.suggestions import check_columns, listed
+
+_TABLES = ("csv", "tsv", "parquet")
+_KINDS = ("text", "categorical", "numeric")
+# Labels of a tag column that make it a column of zeros and ones.
+_TRUTH_WORDS = {"0", "1", "0.0", "1.0", "true", "false"}
+
+Reading = dict[str, Any]
+
+
+def read_examples(
+    path: str | Path,
+    labels: Sequence[str] = (),
+    *,
+    delimiter: str | None = None,
+    text: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+) -> tuple[Dataset, Reading]:
+    r"""Read rows with labels, to learn from.
+
+    Parameters
+    ----------
+    path : path-like
+        CSV, TSV or Parquet; or ARFF, LIBSVM and the other formats of
+        :func:`splmll.datasets.read_dataset`.
+    labels : sequence of str
+        For a table one column that lists the tags of a row, or several columns of zeros and ones,
+        or a prefix of such columns with a star (``is_*``). For ARFF a Mulan XML file or the
+        names of the labels, or nothing where the file says it. Otherwise nothing.
+    delimiter : str, optional
+        What stands between two tags; by default it is found out.
+    text : sequence of str
+        Columns that are texts, if that is not seen by their words.
+    ignore : sequence of str
+        Columns that say nothing about the labels, such as numbers of rows.
+
+    Returns
+    -------
+    data : Dataset
+        Missing values are NaN or None.
+    reading : dict
+        How to read another file with labels like this one.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from splmll.tagging import read_examples
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "notes.csv"
+    ...     _ = file.write_text("id,body,tags\n1,the pump leaks oil,pump;oil\n2,new pump,pump\n")
+    ...     data, reading = read_examples(file, ["tags"], text=["body"], ignore=["id"])
+    >>> data.label_names, data.column_kinds, reading
+    (['oil', 'pump'], {'body': 'text'}, {'label_column': 'tags', 'label_delimiter': ';'})
+    """
+    place = existing_file(path)
+    if _format_of(place) not in _TABLES:
+        return _read_matrix(place, labels, [*text, *ignore])
+    table = read_columns(place)
+    if not labels:
+        raise DatasetError(
+            "say which column holds the tags, with --labels COLUMN (in Python labels=['...']). "
+            f"The columns are {listed(table.names)}.",
+            path=path,
+        )
+    starred = len(labels) == 1 and labels[0].endswith("*")
+    check_columns([*([] if starred else labels), *text, *ignore], table.names, path)
+    reading: Reading
+    if starred:
+        reading = {"label_prefix": labels[0][:-1]}
+    elif len(labels) > 1 or _is_truth(table, labels[0]):
+        reading = {"labels": list(labels)}
+    else:
+        found = _tag_delimiter(table, labels[0]) if delimiter is None else delimiter
+        reading = {"label_column": labels[0], "label_delimiter": found}
+    options = {**reading, "text": list(text), "ignore": list(ignore), "allow_missing": True}
+    return _without_gaps_in_texts(read_dataset(place, **options)), reading
+
+
+def read_alike(path: str | Path, reading: Reading, features: dict[str, str]) -> Dataset:
+    """Read rows with labels from a file like the one that a tagger learned from.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    reading : dict
+        What :func:`read_examples` returned.
+    features : dict of str to str
+        Feature -> "text", "categorical" or "numeric"; empty for files that are no tables.
+
+    Returns
+    -------
+    data : Dataset
+    """
+    place = existing_file(path)
+    _check_kind_of_file(place, features)
+    if not features:
+        return read_dataset(place, **reading)
+    names = read_columns(place).names
+    labels = reading.get("labels") or [reading.get("label_column")]
+    check_columns([*features, *(name for name in labels if name)], names, path)
+    by_kind = {kind: [name for name in features if features[name] == kind] for kind in _KINDS}
+    prefix = reading.get("label_prefix")
+    others = [
+        name
+        for name in names
+        if name not in features
+        and name not in labels
+        and not (prefix is not None and name.startswith(prefix))
+    ]
+    options = {**reading, **by_kind, "ignore": others, "allow_missing": True}
+    return _without_gaps_in_texts(read_dataset(place, **options))
+
+
+def iterate_rows(
+    path: str | Path, reading: Reading, features: dict[str, str], *, rows: int
+) -> Iterator[tuple[Any, Chunk | None]]:
+    """Read rows without labels, some at a time where the file is a table.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    reading, features : dict
+        As in :func:`read_alike`.
+    rows : int
+        How many rows to read at once.
+
+    Yields
+    ------
+    X : DataFrame, ndarray or CSR array
+        The features.
+    chunk : Chunk or None
+        The other columns of the table too.
+    """
+    place = existing_file(path)
+    _check_kind_of_file(place, features)
+    if not features:
+        yield read_dataset(place, **reading).X, None
+        return
+    for chunk in read_chunks(place, rows):
+        check_columns(features, chunk.names, path)
+        columns = {name: _feature(chunk, name, features[name], True)[0] for name in features}
+        frame = pd.DataFrame(columns)
+        yield _fill_texts(frame, features), chunk
+
+
+def read_landmarks(path: str | Path, landmarks: Sequence[str]) -> pd.DataFrame:
+    """Read what people said about the landmarks: 1, 0 or nothing.
+
+    Parameters
+    ----------
+    path : path-like
+        A table with one column for each landmark.
+    landmarks : sequence of str
+        Their names.
+
+    Returns
+    -------
+    answers : DataFrame
+        One column for each landmark; NaN where the cell is empty.
+    """
+    table = read_columns(path)
+    check_columns(landmarks, table.names, path)
+    answers = {}
+    for name in landmarks:
+        values, _ = _numbers(table.columns[name])
+        if values is None or not (pd.isna(values) | (values == 0) | (values == 1)).all():
+            raise table.error(
+                f"the column {name!r} holds something else than 1, 0 and empty cells; write 1 "
+                "where the label holds, 0 where it does not, and nothing where it is not known"
+            )
+        answers[name] = values
+    return pd.DataFrame(answers)
+
+
+# Pieces -----------------------------------------------------------------------------------------
+
+
+def _read_matrix(
+    place: Path, labels: Sequence[str], columns: Sequence[str]
+) -> tuple[Dataset, Reading]:
+    """Read a file that holds nothing but numbers and labels."""
+    format = _format_of(place)
+    if columns:
+        raise DatasetError(
+            f"a file of the format {format} has no columns to name; leave out --text and --ignore",
+            path=place,
+        )
+    if labels and format != "arff":
+        raise DatasetError(
+            f"a file of the format {format} says itself what its labels are; leave out --labels",
+            path=place,
+        )
+    reading: Reading = {}
+    if labels:
+        is_file = len(labels) == 1 and labels[0].lower().endswith(".xml")
+        reading["labels"] = labels[0] if is_file else list(labels)
+    data = read_dataset(place, **reading)
+    if reading:
+        reading["labels"] = list(data.label_names)
+    if format == "libsvm":
+        # Another file may end with other features and labels.
+        reading = {"n_features": data.X.shape[1], "n_labels": data.Y.shape[1]}
+    return data, reading
+
+
+def _check_kind_of_file(place: Path, features: dict[str, str]) -> None:
+    is_table = _format_of(place) in _TABLES
+    if is_table and not features:
+        raise DatasetError(
+            "the model learned from a file of numbers without columns (ARFF, LIBSVM), and this is "
+            "a table; give a file of the format it learned from",
+            path=place,
+        )
+    if not is_table and features:
+        raise DatasetError(
+            f"the model needs a table with the columns {listed(features)}, and this is none; give "
+            "a CSV or Parquet file",
+            path=place,
+        )
+
+
+def _is_truth(table: Table, column: str) -> bool:
+    """Whether a column holds zeros and ones, not tags."""
+    words = {str(cell).strip().lower() for cell in table.columns[column].to_pylist()}
+    return words <= _TRUTH_WORDS
+
+
+def _tag_delimiter(table: Table, column: str) -> str | None:
+    """Return what stands between two tags; None if cells are lists."""
+    cells = [cell for cell in table.columns[column].to_pylist() if cell not in (None, "")]
+    if any(isinstance(cell, list) for cell in cells):
+        return None
+    texts = [str(cell).strip() for cell in cells]
+    if texts and all(cell.startswith("[") for cell in texts):
+        return None
+    there = (one for one in TAG_DELIMITERS if any(one in cell for cell in texts))
+    return next(there, TAG_DELIMITERS[0])
+
+
+def _without_gaps_in_texts(data: Dataset) -> Dataset:
+    if not isinstance(data.X, pd.DataFrame):
+        return data
+    return replace(data, X=_fill_texts(data.X, data.column_kinds))
+
+
+def _fill_texts(frame: pd.DataFrame, kinds: dict[str, str]) -> pd.DataFrame:
+    """Return the table with empty texts where there are none."""
+    texts = {name: frame[name].fillna("") for name in frame.columns if kinds[name] == "text"}
+    return frame.assign(**texts)

@@ -1,0 +1,520 @@
+"""Tagger: a pipeline with what one has to know to use it on another day.
+
+It knows its columns and labels by name, how well it did on rows it had not seen, and how to read
+and write files like the one it learned from.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.metrics import f1_score
+from sklearn.pipeline import Pipeline
+
+from splmll import persistence
+from splmll.datasets import Dataset
+from splmll.exceptions import DatasetError
+from splmll.landmarks import SPLMLL
+from splmll.landmarks.explanation import Explanation
+from splmll.metrics import evaluate
+from splmll.model_selection import multilabel_train_test_split
+from splmll.persistence import ModelFileError
+from splmll.persistence.storage import MANIFEST
+from splmll.tagging.pipeline import DEFAULT_METHOD, build_pipeline, known_method
+from splmll.tagging.suggestions import check_columns
+
+MIN_ROWS = 10  # fewer cannot be divided into rows to learn from and rows to measure on
+_MARK = "splmll tagger 1"
+_MOST_CARRIED = 3  # labels named beside a landmark ...
+_LEAST_CARRIED = 0.05  # ... if it adds at least so much to their scores
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """How well a tagger did on rows whose labels are known.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of these rows.
+    measures : dict of str to float
+        The paper's five measures, see :func:`splmll.evaluate`.
+    labels : DataFrame
+        One line per label: ``rows`` that have it and its ``f1`` (NaN where no row has it).
+    unknown_labels : list of str
+        Labels of these rows that the tagger has never seen; they are not measured.
+    """
+
+    n_rows: int
+    measures: dict[str, float]
+    labels: pd.DataFrame
+    unknown_labels: list[str] = field(default_factory=list)
+
+    def best(self, n: int = 5) -> pd.DataFrame:
+        """Return the labels with the highest F1, of equal ones the most frequent first."""
+        return self._by_f1(ascending=False).head(n)
+
+    def worst(self, n: int = 5) -> pd.DataFrame:
+        """Return the labels with the lowest F1, of equal ones the most frequent first."""
+        return self._by_f1(ascending=True).head(n)
+
+    def _by_f1(self, ascending: bool) -> pd.DataFrame:
+        return self.labels.dropna().sort_values(
+            ["f1", "rows"], ascending=[ascending, False], kind="stable"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as JSON can hold it."""
+        return {
+            "rows": self.n_rows,
+            "measures": self.measures,
+            "labels": {
+                str(label): {
+                    "rows": int(line["rows"]),
+                    "f1": None if np.isnan(line["f1"]) else float(line["f1"]),
+                }
+                for label, line in self.labels.iterrows()
+            },
+            "unknown_labels": self.unknown_labels,
+        }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tagger:
+    """A fitted pipeline that gives rows of a table their labels.
+
+    Made by :meth:`fit` or :meth:`load`.
+
+    Attributes
+    ----------
+    pipeline : Pipeline
+        Columns to features, features to labels.
+    method : str
+        Name of the method.
+    label_names : list of str
+        All labels.
+    feature_names : list of str
+        Columns that rows must have.
+    column_kinds : dict of str to str
+        Column -> "text", "categorical" or "numeric"; empty for a matrix of numbers.
+    reading : dict
+        How the labels stood in the file, see :func:`read_examples`.
+    n_rows : int
+        Number of rows it learned from.
+    fit_seconds : float
+        How long the last fit took, that on all rows.
+    held_out : Measured
+        How well a model did that learned from the other rows only.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from splmll.datasets import Dataset
+    >>> from splmll.tagging import Tagger
+    >>> notes = ["the pump leaks oil", "new pump", "oil on the floor", "paint the door"] * 10
+    >>> tags = [[1, 1], [0, 1], [1, 0], [0, 0]] * 10
+    >>> data = Dataset(pd.DataFrame({"body": notes}), pd.DataFrame(tags).to_numpy(), ["body"],
+    ...                ["oil", "pump"], column_kinds={"body": "text"})
+    >>> tagger = Tagger.fit(data, method="BR")
+    >>> tagger.tags(pd.DataFrame({"body": ["a pump without oil"]}))
+    [['oil', 'pump']]
+    >>> tagger.held_out.measures["micro_f1"]
+    1.0
+    """
+
+    pipeline: Pipeline
+    method: str
+    label_names: list[str]
+    feature_names: list[str]
+    column_kinds: dict[str, str]
+    reading: dict[str, Any]
+    n_rows: int
+    fit_seconds: float
+    held_out: Measured
+
+    # Learning --------------------------------------------------------------
+
+    @classmethod
+    def fit(
+        cls,
+        data: Dataset,
+        method: str = DEFAULT_METHOD,
+        *,
+        n_landmarks: int | None = None,
+        threshold: float | str | None = None,
+        test_size: float = 0.2,
+        random_state: int = 0,
+        n_jobs: int | None = None,
+        reading: dict[str, Any] | None = None,
+    ) -> Tagger:
+        """Learn twice: without the held-out rows, to measure on them, and then from all rows.
+
+        The tagger is the second model. The measures are those of the first one, which saw fewer
+        rows, so they are rather too low than too high.
+
+        Parameters
+        ----------
+        data : Dataset
+            Rows with labels.
+        method, n_landmarks, threshold, random_state, n_jobs
+            See :func:`splmll.tagging.pipeline.build_pipeline`.
+        test_size : float, default=0.2
+            Share of the rows to hold out; they have the labels in the same proportions.
+        reading : dict, optional
+            What :func:`read_examples` returned, to read and write other files alike.
+
+        Returns
+        -------
+        tagger : Tagger
+        """
+        n_rows = data.X.shape[0]
+        if n_rows < MIN_ROWS:
+            raise DatasetError(
+                f"{n_rows} rows are too few to learn from some and to measure on others; give at "
+                f"least {MIN_ROWS}",
+                path=data.name,
+            )
+        pipeline = build_pipeline(
+            data,
+            method,
+            n_landmarks=n_landmarks,
+            threshold=threshold,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+        X = _checked(data.X, data.feature_names, data.column_kinds)
+        X_train, X_test, Y_train, Y_test = multilabel_train_test_split(
+            X, data.Y, test_size=test_size, random_state=random_state
+        )
+        first = _fit(clone(pipeline), X_train, Y_train, data.name)
+        measured = _measure(first, X_test, Y_test, data.label_names)
+        started = perf_counter()
+        _fit(pipeline, X, data.Y, data.name)
+        return cls(
+            pipeline=pipeline,
+            method=known_method(method),
+            label_names=list(data.label_names),
+            feature_names=list(data.feature_names),
+            column_kinds=dict(data.column_kinds),
+            reading=dict(reading or {}),
+            n_rows=n_rows,
+            fit_seconds=perf_counter() - started,
+            held_out=measured,
+        )
+
+    # Using -----------------------------------------------------------------
+
+    def predict(self, rows: Any) -> pd.DataFrame:
+        """Return the labels of rows, one column of 0 and 1 for each.
+
+        Parameters
+        ----------
+        rows : DataFrame, array or sparse matrix
+            The columns by name, in any order and with others between; or a matrix with the
+            features in the order of ``feature_names``.
+
+        Returns
+        -------
+        labels : DataFrame
+            With the index of the rows.
+        """
+        return self._frame(_dense(self.pipeline.predict(self._checked(rows))), rows)
+
+    def tags(self, rows: Any) -> list[list[str]]:
+        """Return the names of the labels of every row."""
+        labels = self.predict(rows).to_numpy()
+        return [[self.label_names[k] for k in np.flatnonzero(row)] for row in labels]
+
+    def scores(self, rows: Any) -> pd.DataFrame:
+        """Return how sure each label is, from 0 to 1, one column for each.
+
+        With a single threshold a label is predicted from 0.5 on. Whether the numbers are
+        probabilities depends on the method.
+        """
+        return self._frame(self.pipeline.predict_proba(self._checked(rows)), rows)
+
+    def evaluate(self, data: Dataset) -> Measured:
+        """Measure on rows whose labels are known.
+
+        Parameters
+        ----------
+        data : Dataset
+            Its labels may be in another order, and fewer or more.
+
+        Returns
+        -------
+        measured : Measured
+        """
+        position = {name: k for k, name in enumerate(self.label_names)}
+        pairs = [(j, position[name]) for j, name in enumerate(data.label_names) if name in position]
+        if not pairs:
+            raise DatasetError(
+                "none of its labels is one that the model knows, for instance "
+                f"{data.label_names[0]!r} is not; give rows with labels such as "
+                f"{self.label_names[0]!r}",
+                path=data.name,
+            )
+        sources, targets = zip(*pairs)
+        to_ours = sparse.csr_array(
+            (np.ones(len(pairs), dtype=np.uint8), (sources, targets)),
+            shape=(len(data.label_names), len(self.label_names)),
+        )
+        X = _checked(_named(data.X, data.feature_names), self.feature_names, self.column_kinds)
+        unknown = [name for name in data.label_names if name not in position]
+        return _measure(self.pipeline, X, data.Y @ to_ours, self.label_names, unknown)
+
+    # Landmarks -------------------------------------------------------------
+
+    def explain(self, rows: Any, row: int = 0, *, only_predicted: bool = True) -> pd.DataFrame:
+        """Return which landmarks carried which label of one row.
+
+        Parameters
+        ----------
+        rows : DataFrame, array or sparse matrix
+            As in :meth:`predict`.
+        row : int, default=0
+            Number of the row, from 0.
+        only_predicted : bool, default=True
+            Whether to leave out labels that are not predicted.
+
+        Returns
+        -------
+        frame : DataFrame
+            One line per label, best first: score, base, and one column per landmark.
+        """
+        n_rows = rows.shape[0]
+        if not 0 <= row < n_rows:
+            raise ValueError(f"There is no row {row} in {n_rows} rows; give 0 to {n_rows - 1}.")
+        model = self._landmark_model()
+        one = rows.iloc[[row]] if isinstance(rows, pd.DataFrame) else rows[[row]]
+        X = self._checked(one)
+        for _, step in self.pipeline.steps[:-1]:
+            X = step.transform(X)
+        found = model.explain(X)
+        named = Explanation(
+            base=found.base,
+            contributions=found.contributions,
+            landmarks=np.asarray(self.landmark_names),
+            labels=np.asarray(self.label_names),
+            predicted=found.predicted,
+        )
+        return named.to_frame(only_predicted=only_predicted)
+
+    @property
+    def landmark_names(self) -> list[str]:
+        """Names of the landmarks, largest weight first."""
+        return [self.label_names[int(k)] for k in self._landmark_model().landmarks_]
+
+    def landmarks(self) -> pd.DataFrame:
+        """Return the landmarks as a table, largest weight first.
+
+        Returns
+        -------
+        frame : DataFrame
+            Weight, predictability, representativeness, and the other labels that each carries most
+            ("not x" where it speaks against x).
+        """
+        model = self._landmark_model()
+        numbers = np.asarray(model.landmarks_, dtype=int)
+        weights = model.selection_
+        if weights.ndim == 2:
+            weights = np.linalg.norm(weights, axis=1)
+        carried = []
+        for place, number in enumerate(numbers):
+            strength = model.recovery_[place].copy()
+            strength[number] = 0.0
+            order = np.argsort(-np.abs(strength), kind="stable")[:_MOST_CARRIED]
+            carried.append(
+                [
+                    f"{'' if strength[k] > 0 else 'not '}{self.label_names[k]}"
+                    for k in order
+                    if abs(strength[k]) >= _LEAST_CARRIED
+                ]
+            )
+        return pd.DataFrame(
+            {
+                "weight": weights[numbers],
+                "predictability": model.predictability_[numbers],
+                "representativeness": model.representativeness_[numbers],
+                "carries": carried,
+            },
+            index=pd.Index(self.landmark_names, name="landmark", dtype=object),
+        )
+
+    def recover(self, answers: pd.DataFrame) -> pd.DataFrame:
+        """Complete all labels where people looked only at the landmarks.
+
+        Parameters
+        ----------
+        answers : DataFrame
+            One column for each landmark, 0 or 1; NaN where nobody looked.
+
+        Returns
+        -------
+        labels : DataFrame
+            All labels; known landmarks keep their value.
+        """
+        model = self._landmark_model()
+        check_columns(self.landmark_names, answers.columns)
+        known = answers[self.landmark_names].to_numpy(dtype=float)
+        return self._frame(_dense(model.recover(known)), answers)
+
+    # Files -----------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the tagger to a folder, or to a file that ends in ``.zip``."""
+        held = {each.name: getattr(self, each.name) for each in fields(self)}
+        held["held_out"] = {
+            each.name: getattr(self.held_out, each.name) for each in fields(Measured)
+        }
+        persistence.save({"holds": _MARK, **held}, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Tagger:
+        """Read a tagger that :meth:`save` has written; nothing from the file is executed."""
+        if Path(path).is_dir() and not (Path(path) / MANIFEST).exists():
+            raise ModelFileError(
+                f"{path}: there is no model in this folder. Give the one that `splmll fit` wrote, "
+                "or Tagger.save()."
+            )
+        held = persistence.load(path)
+        if not isinstance(held, dict) or held.pop("holds", None) != _MARK:
+            raise ModelFileError(
+                f"{path}: this model knows nothing of columns and labels. Make one that does with "
+                "`splmll fit`, or in Python with Tagger.fit(...).save(path)."
+            )
+        try:
+            measured = Measured(**held.pop("held_out"))
+            tagger = cls(**held, held_out=measured)
+        except (TypeError, KeyError) as error:
+            raise ModelFileError(f"{path}: the tagger in it is incomplete ({error}).") from error
+        if not isinstance(tagger.pipeline, Pipeline):
+            raise ModelFileError(f"{path}: the tagger in it has no pipeline.")
+        return tagger
+
+    # Pieces ----------------------------------------------------------------
+
+    @property
+    def has_landmarks(self) -> bool:
+        """Whether the method selects landmarks."""
+        return isinstance(self.pipeline[-1], SPLMLL)
+
+    def _landmark_model(self) -> SPLMLL:
+        if not self.has_landmarks:
+            raise ValueError(
+                f"The method {self.method} of this model has no landmarks; fit one with the "
+                f"method {DEFAULT_METHOD}."
+            )
+        return self.pipeline[-1]
+
+    def _checked(self, rows: Any) -> Any:
+        return _checked(rows, self.feature_names, self.column_kinds)
+
+    def _frame(self, values: np.ndarray, rows: Any) -> pd.DataFrame:
+        index = rows.index if isinstance(rows, pd.DataFrame) else None
+        return pd.DataFrame(values, index=index, columns=self.label_names)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Tagger {self.method}: {self.n_rows} rows, {len(self.feature_names)} features, "
+            f"{len(self.label_names)} labels>"
+        )
+
+
+def _fit(pipeline: Pipeline, X: Any, Y: Any, name: str) -> Pipeline:
+    try:
+        return pipeline.fit(X, Y)
+    except ValueError as error:
+        wordless = _wordless_column(pipeline, X)
+        if wordless is None:
+            raise
+        raise DatasetError(
+            f"the column {wordless!r} has no word that occurs in several rows; leave it out with "
+            f"--ignore {wordless} (in Python ignore=[{wordless!r}])",
+            path=name,
+        ) from error
+
+
+def _wordless_column(pipeline: Pipeline, X: Any) -> str | None:
+    """Return the text column, if there is one, from which no words can be taken."""
+    steps = getattr(pipeline[0], "transformers", [])
+    for vectorizer, column in (step[1:] for step in steps if step[0].startswith("text")):
+        try:
+            clone(vectorizer).fit(X[column])
+        except ValueError:
+            return str(column)
+    return None
+
+
+def _measure(
+    pipeline: Pipeline, X: Any, Y: Any, label_names: Sequence[str], unknown: Sequence[str] = ()
+) -> Measured:
+    scores, labels = pipeline.decision_function(X), pipeline.predict(X)
+    support = np.asarray(Y.sum(axis=0)).ravel()
+    f1 = np.atleast_1d(_f1(Y, labels))
+    table = pd.DataFrame(
+        {"rows": support.astype(int), "f1": np.where(support > 0, f1, np.nan)},
+        index=pd.Index(list(label_names), name="label", dtype=object),
+    )
+    measures = evaluate(Y, scores, labels, ties="half")
+    return Measured(
+        n_rows=int(Y.shape[0]),
+        measures={name: float(value) for name, value in measures.items()},
+        labels=table,
+        unknown_labels=list(unknown),
+    )
+
+
+def _f1(Y: Any, labels: Any) -> np.ndarray:
+    if Y.shape[1] == 1:
+        # One column would be taken for a binary problem, with an F1 for "not" too.
+        return f1_score(_dense(Y).ravel(), _dense(labels).ravel(), zero_division=0)
+    return f1_score(Y, labels, average=None, zero_division=0)
+
+
+def _checked(rows: Any, feature_names: Sequence[str], kinds: dict[str, str]) -> Any:
+    """Return the features of rows as the pipeline takes them."""
+    if isinstance(rows, pd.DataFrame):
+        check_columns(feature_names, rows.columns)
+    elif rows.shape[1] != len(feature_names):
+        raise ValueError(
+            f"These rows have {rows.shape[1]} features, the model has {len(feature_names)}; give "
+            "rows with the features that it learned from."
+        )
+    if not kinds:
+        return rows[list(feature_names)].to_numpy() if isinstance(rows, pd.DataFrame) else rows
+    frame = rows if isinstance(rows, pd.DataFrame) else _named(rows, feature_names)
+    columns = {name: _column(frame[name], kinds[name]) for name in feature_names}
+    return pd.DataFrame(columns, index=frame.index)
+
+
+def _column(values: pd.Series, kind: str) -> pd.Series:
+    if kind == "numeric":
+        try:
+            return pd.to_numeric(values).astype(float)
+        except (ValueError, TypeError) as error:
+            raise ValueError(
+                f"The column {values.name!r} must hold numbers: {error}. Correct it."
+            ) from error
+    # A missing category is one of its own, a missing text has no words.
+    return values.astype(object).where(values.notna(), "").map(str).astype(object)
+
+
+def _named(X: Any, names: Sequence[str]) -> Any:
+    """Return a matrix of numbers as a table; sparse ones stay what they are."""
+    if isinstance(X, pd.DataFrame) or sparse.issparse(X):
+        return X
+    return pd.DataFrame(X, columns=list(names))
+
+
+def _dense(labels: Any) -> np.ndarray:
+    return labels.toarray() if sparse.issparse(labels) else np.asarray(labels)

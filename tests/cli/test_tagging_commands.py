@@ -1,0 +1,358 @@
+"""``splmll fit`` and what comes after it: real processes the whole way, bad input in this one."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from splmll.cli import main
+from splmll.datasets import read_table
+from tagged_notes import write_notes
+
+
+def splmll(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "splmll", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "COLUMNS": "100"},
+        timeout=300,
+    )
+
+
+def here(capfd, *arguments: object) -> tuple[int, str, str]:
+    """Run a command in this process; return its status and what it printed."""
+    status = 0
+    try:
+        main([*map(str, arguments)])
+    except SystemExit as end:
+        status = int(end.code or 0)
+    printed = capfd.readouterr()
+    return status, printed.out, printed.err
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """A folder with training notes, other notes and a model."""
+    folder = tmp_path_factory.mktemp("tagging")
+    write_notes(folder / "notes.csv", 200)
+    write_notes(folder / "new.csv", 120, seed=1)
+    ran = splmll(
+        "fit", folder / "notes.csv", "--text", "body", "--labels", "tags", "--ignore", "id",
+        "--out", folder / "model",
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stderr == ""
+    (folder / "fit.txt").write_text(ran.stdout)
+    return folder
+
+
+def test_fit_says_how_well_it_went(folder) -> None:
+    said = (folder / "fit.txt").read_text()
+    assert "200 rows, 4 labels" in said
+    assert "body (text); hours (numeric); site (categorical)" in said
+    assert "SPL-MLL (linear embedding) on 40 rows it had not seen" in said
+    assert "Micro-F1 ↑" in said
+    assert "landmarks of 4 labels" in said
+    assert "urgent" in said
+    assert " kB" in said
+
+
+def test_predict_as_a_process(folder) -> None:
+    out = folder / "tags.csv"
+    ran = splmll("predict", folder / "model", folder / "new.csv", "--keep", "id", "--out", out)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
+    found = pd.read_csv(out, keep_default_na=False)
+    truth = pd.read_csv(folder / "new.csv", keep_default_na=False)
+    assert list(found.columns) == ["id", "tags"]
+    assert found["id"].tolist() == truth["id"].tolist()
+    assert (found["tags"] == truth["tags"]).mean() > 0.8
+
+
+def test_predictions_have_the_form_of_the_training_file(folder, capfd) -> None:
+    out = folder / "again.csv"
+    assert here(capfd, "predict", folder / "model", folder / "new.csv", "--out", out)[0] == 0
+    labels = read_table(_with_feature(out), label_column="tags")
+    assert labels.label_names == ["door", "oil", "pump", "urgent"]
+
+
+def _with_feature(file: Path) -> Path:
+    pd.read_csv(file, keep_default_na=False).assign(x=1).to_csv(file, index=False)
+    return file
+
+
+def test_chunks_give_what_the_whole_file_gives(folder, capfd, monkeypatch) -> None:
+    command = ["predict", folder / "model", folder / "new.csv", "--scores"]
+    status, whole, _ = here(capfd, *command)
+    assert status == 0
+    monkeypatch.setattr("splmll.cli.predict.CHUNK_ROWS", 17)
+    _, in_chunks, _ = here(capfd, *command)
+    assert in_chunks == whole
+    assert len(whole.splitlines()) == 121
+    assert whole.splitlines()[0] == "tags,score:door,score:oil,score:pump,score:urgent"
+
+
+def test_csv_and_parquet_in_and_out(folder, capfd) -> None:
+    pd.read_csv(folder / "new.csv", keep_default_na=False).assign(
+        hours=lambda frame: pd.to_numeric(frame["hours"])
+    ).to_parquet(folder / "new.parquet")
+    for source, target in (("new.csv", "a.csv"), ("new.parquet", "b.parquet")):
+        command = ["predict", folder / "model", folder / source, "--out", folder / target]
+        assert here(capfd, *command, "--keep", "hours") == (0, "", "")
+    texts = pd.read_csv(folder / "a.csv", keep_default_na=False)["tags"]
+    lists = pd.read_parquet(folder / "b.parquet")["tags"]
+    assert [";".join(tags) for tags in lists] == texts.tolist()
+    assert pd.read_parquet(folder / "b.parquet")["hours"].equals(
+        pd.read_csv(folder / "a.csv")["hours"]
+    )
+
+
+def test_evaluate(folder, capfd) -> None:
+    command = ["evaluate", folder / "model", folder / "new.csv"]
+    status, said, _ = here(capfd, *command)
+    assert status == 0
+    assert "SPL-MLL on 120 rows" in said
+    status, said, _ = here(capfd, *command, "--json")
+    found = json.loads(said)
+    assert found["rows"] == 120
+    assert found["measures"]["micro_f1"] > 0.8
+    assert set(found["labels"]) == {"door", "oil", "pump", "urgent"}
+
+
+def test_evaluate_names_labels_it_never_saw(folder, capfd) -> None:
+    other = pd.read_csv(folder / "new.csv", keep_default_na=False)
+    other.loc[0, "tags"] = "oil;ghost"
+    other.to_csv(folder / "ghost.csv", index=False)
+    status, _, complaint = here(capfd, "evaluate", folder / "model", folder / "ghost.csv")
+    assert status == 0
+    assert "the model never saw them: 'ghost'" in complaint
+
+
+def test_explain_shows_bars_that_add_up(folder, capfd) -> None:
+    (folder / "one.csv").write_text("body,hours,site\ndoor,0,north\nrotor seal pump,0,north\n")
+    command = ["explain", folder / "model", folder / "one.csv", "--row", 2]
+    status, said, _ = here(capfd, *command)
+    assert status == 0
+    assert "pump: " in said
+    assert "█" in said
+    found = json.loads(here(capfd, *command, "--json")[1])
+    assert found["predicted"] == ["pump"]
+    pump = found["labels"]["pump"]
+    assert pump["score"] == pytest.approx(pump["base"] + sum(pump["landmarks"].values()))
+
+
+def test_explain_where_nothing_is_predicted(folder, capfd) -> None:
+    (folder / "none.csv").write_text("body,hours,site\nhall,0,\n")
+    status, said, _ = here(capfd, "explain", folder / "model", folder / "none.csv")
+    assert status == 0
+    assert "No label is predicted for row 1; these came closest." in said
+
+
+def test_from_landmarks_to_recovered_labels(folder, capfd) -> None:
+    _, said, _ = here(capfd, "landmarks", folder / "model")
+    assert "predictability" in said
+    names = [line["landmark"] for line in json.loads(
+        here(capfd, "landmarks", folder / "model", "--json")[1]
+    )]  # fmt: skip
+    blanks = "," * (len(names) - 1)
+    (folder / "seen.csv").write_text(f"{','.join(names)}\n1{blanks}\n0{blanks}\n")
+    out = folder / "recovered.csv"
+    ran = splmll("recover", folder / "model", folder / "seen.csv", "--out", out)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    found = pd.read_csv(out, keep_default_na=False)["tags"]
+    assert names[0] in found[0].split(";")
+    assert names[0] not in found[1].split(";")
+
+
+def test_fit_in_json_with_zero_one_columns_and_another_method(folder, capfd) -> None:
+    lines = ["x,y,is_right,is_up"]
+    lines += [f"{k % 7 - 3},{k % 5 - 2},{int(k % 7 > 3)},{int(k % 5 > 2)}" for k in range(70)]
+    (folder / "corners.csv").write_text("\n".join(lines) + "\n")
+    model = folder / "corners.zip"
+    command = ["fit", folder / "corners.csv", "--labels", "is_*", "-m", "br", "--out", model]
+    status, said, complaint = here(capfd, *command, "--json")
+    assert (status, complaint) == (0, "")
+    found = json.loads(said)
+    assert found["method"] == "BR"
+    assert found["label_names"] == ["right", "up"]
+    assert found["landmarks"] is None
+    assert found["held_out"]["measures"]["micro_f1"] > 0.8
+    assert found["bytes"] == model.stat().st_size
+    _, said, _ = here(capfd, "predict", model, folder / "corners.csv")
+    assert said.splitlines()[0] == "is_right,is_up"
+
+
+@pytest.mark.parametrize("command", ["datasets", "methods"])
+def test_lists(command, capfd) -> None:
+    found = [each["name"] for each in json.loads(here(capfd, command, "--json")[1])]
+    _, said, _ = here(capfd, command)
+    assert {"datasets": "emotions", "methods": "SPL-MLL"}[command] in found
+    assert all(name.split()[0] in said for name in found)
+
+
+# Bad input: {f} is the folder of the fixture, OUT a file that must not come into being.
+BAD = {
+    "no such file": (["fit", "{f}/none.txt", "--out", "OUT"], "there is no such file"),
+    "no tag column": (
+        ["fit", "{f}/notes.csv", "--out", "OUT"],
+        "say which column holds the tags, with --labels COLUMN",
+    ),
+    "unknown tag column": (
+        ["fit", "{f}/notes.csv", "--labels", "tag", "--out", "OUT"],
+        "there is no column 'tag'. Did you mean 'tags'? The columns are 'id', 'body'",
+    ),
+    "unknown text column": (
+        ["fit", "{f}/notes.csv", "--labels", "tags", "--text", "bdy", "--out", "OUT"],
+        "there is no column 'bdy'. Did you mean 'body'?",
+    ),
+    "unknown method": (
+        ["fit", "{f}/notes.csv", "--labels", "tags", "-m", "SPLMLL", "--out", "OUT"],
+        "Did you mean 'SPL-MLL'?",
+    ),
+    "unknown threshold": (
+        ["fit", "{f}/notes.csv", "--labels", "tags", "--threshold", "high", "--out", "OUT"],
+        "high",
+    ),
+    "too many landmarks": (
+        [
+            "fit",
+            "{f}/new.csv",
+            "--labels",
+            "tags",
+            "--ignore",
+            "id",
+            "--landmarks",
+            "9",
+            "--out",
+            "OUT",
+        ],
+        "there are 4 labels",
+    ),
+    "too few rows": (
+        ["fit", "{f}/short.csv", "--labels", "tags", "--out", "OUT"],
+        "2 rows are too few",
+    ),
+    "empty file": (
+        ["fit", "{f}/empty.csv", "--labels", "tags", "--out", "OUT"],
+        "the file is empty",
+    ),
+    "only tags": (
+        ["fit", "{f}/only.csv", "--labels", "tags", "--out", "OUT"],
+        "no column is left for the features",
+    ),
+    "folder of others": (["fit", "{f}/notes.csv", "--labels", "tags", "--out", "{f}"], "no part"),
+    "no model there": (["predict", "{f}/mdel", "{f}/new.csv", "--out", "OUT.csv"], "mdel"),
+    "no model folder": (
+        ["predict", "{f}", "{f}/new.csv", "--out", "OUT.csv"],
+        "there is no model in this folder. Give the one that `splmll fit` wrote",
+    ),
+    "an id among the columns": (
+        ["fit", "{f}/notes.csv", "--labels", "tags", "--out", "OUT"],
+        "the column 'id' has no word that occurs in several rows; leave it out with --ignore id",
+    ),
+    "a table for a model": (
+        ["predict", "{f}/new.csv", "{f}/model", "--out", "OUT.csv"],
+        "new.csv",
+    ),
+    "columns that do not fit": (
+        ["predict", "{f}/model", "{f}/other.csv", "--out", "OUT.csv"],
+        "other.csv: there is no column 'body'. Did you mean 'Body'?",
+    ),
+    "words for numbers": (
+        ["predict", "{f}/model", "{f}/words.csv", "--out", "OUT.csv"],
+        "row 1: the column 'hours' holds 'ten', which is not a number",
+    ),
+    "predict from an empty file": (
+        ["predict", "{f}/model", "{f}/empty.csv", "--out", "OUT.csv"],
+        "the file is empty",
+    ),
+    "strange suffix": (
+        ["predict", "{f}/model", "{f}/new.csv", "--out", "OUT.docx"],
+        "predictions are written as .csv, .parquet",
+    ),
+    "unknown column to keep": (
+        ["predict", "{f}/model", "{f}/new.csv", "--keep", "idd", "--out", "OUT.csv"],
+        "Did you mean 'id'?",
+    ),
+    "a result column twice": (
+        ["predict", "{f}/model", "{f}/new.csv", "--keep", "tags", "--out", "OUT.csv"],
+        "'tags' stands twice",
+    ),
+    "evaluate without tags": (
+        ["evaluate", "{f}/model", "{f}/words.csv"],
+        "there is no column 'tags'",
+    ),
+    "row out of range": (
+        ["explain", "{f}/model", "{f}/new.csv", "--row", "121"],
+        "there is no row 121: the file has 120 rows; give --row 1 to 120",
+    ),
+    "landmark missing": (
+        ["recover", "{f}/model", "{f}/other.csv", "--out", "OUT.csv"],
+        "there is no column",
+    ),
+    "landmark neither 0 nor 1": (
+        ["recover", "{f}/model", "{f}/maybe.csv", "--out", "OUT.csv"],
+        "write 1 where the label holds, 0 where it does not, and nothing",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def bad_files(folder) -> Path:
+    for name, content in {
+        "empty.csv": "",
+        "short.csv": "body,tags\na b c d,x\ne f g h,y\n",
+        "only.csv": "tags\na;b\n",
+        "other.csv": "Body,hours,site\nx,1,north\n",
+        "words.csv": "body,hours,site\nx,ten,north\n",
+        "maybe.csv": "door,oil,pump,urgent\n1,maybe,,\n",
+    }.items():
+        (folder / name).write_text(content)
+    return folder
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_says_what_to_do(case, bad_files, tmp_path, capfd) -> None:
+    arguments, words = BAD[case]
+    filled = [
+        each.replace("{f}", str(bad_files)).replace("OUT", str(tmp_path / "out"))
+        for each in arguments
+    ]
+    before = sorted(bad_files.rglob("*"))
+    status, said, complaint = here(capfd, *filled)
+    assert status == 2
+    assert said == ""
+    assert complaint.startswith("splmll: ")
+    assert words in complaint
+    assert len(complaint.splitlines()) <= 2
+    assert "Traceback" not in complaint
+    assert list(tmp_path.iterdir()) == []
+    assert sorted(bad_files.rglob("*")) == before
+
+
+def test_a_method_without_landmarks_says_so(folder, capfd) -> None:
+    model = folder / "neighbours"
+    command = ["fit", folder / "notes.csv", "--labels", "tags", "-m", "ML-kNN", "--out", model]
+    command += ["--ignore", "id"]
+    assert here(capfd, *command)[0] == 0
+    for arguments in (["landmarks", model], ["explain", model, folder / "new.csv"]):
+        status, _, complaint = here(capfd, *arguments)
+        assert status == 2
+        assert "ML-kNN of this model has no landmarks; fit one with the method SPL-MLL" in complaint
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["fit", "predict", "evaluate", "explain", "landmarks", "recover", "datasets", "methods"],
+)
+def test_help_has_examples(command, capfd) -> None:
+    status, said, _ = here(capfd, command, "--help")
+    assert status == 0
+    assert "Examples" in said
+    assert f"splmll {command}" in said
