@@ -26,9 +26,9 @@ def evaluate(
     # Imported here: `splmll --help` should not wait for PyTorch.
     from splmll.cli._measured import show_measured
     from splmll.cli._show import show_json
+    from splmll.names import listed
     from splmll.tagging import Tagger
     from splmll.tagging.files import read_alike
-    from splmll.tagging.suggestions import listed
 
     tagger = Tagger.load(model)
     measured = tagger.evaluate(read_alike(file, tagger.reading, tagger.column_kinds))

@@ -44,10 +44,10 @@ def predict(
     # Imported here: `splmll --help` should not wait for PyTorch.
     from splmll.cli._show import working
     from splmll.exceptions import DatasetError
+    from splmll.names import check_columns
     from splmll.tagging import Tagger
     from splmll.tagging.files import iterate_rows
     from splmll.tagging.output import check_output, prediction_writer
-    from splmll.tagging.suggestions import check_columns
 
     if out is not None:
         check_output(out)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 
 import joblib
@@ -33,6 +32,7 @@ from splmll.experiments.tables import comparison_table
 from splmll.experiments.writing import ranks_and_tests, write_figure, write_table, write_text
 from splmll.landmarks import ABLATIONS, SPLMLL
 from splmll.metrics import PAPER_MEASURES
+from splmll.names import suggestion
 
 OURS = ["SPL-MLL", "SPL-MLL (linear)", "SPL-MLL as published", "SPL-MLL (linear) as published"]
 TABLE_2_METHODS = [
@@ -318,8 +318,7 @@ def check_items(items: Sequence[str]) -> list[str]:
     """
     for item in items:
         if item not in ITEMS and item != "all":
-            close = get_close_matches(item, [*ITEMS, "all"], n=1)
-            hint = f" Did you mean {close[0]!r}?" if close else ""
+            hint = suggestion(item, [*ITEMS, "all"])
             raise ValueError(f"The paper has no {item!r}.{hint} There are {', '.join(ITEMS)}.")
     return [item for item in ITEMS if item in items or "all" in items]
 

@@ -16,7 +16,6 @@ import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +32,7 @@ from splmll.experiments.search import Search
 from splmll.experiments.store import Owner, Store
 from splmll.experiments.unit import Unit, UnitResult, now, run_unit
 from splmll.methods import METHODS
+from splmll.names import known_name
 
 BACKENDS = ("joblib", "dask")
 # Seconds between two signs of life, and between two looks at units that another process does.
@@ -511,15 +511,8 @@ def _find_methods(methods: Sequence[Method] | Mapping[str, Any]) -> dict[str, An
 
 
 def _known_name(name: str) -> str:
-    by_lower_case = {known.lower(): known for known in CONTESTANTS}
-    if name.lower() in by_lower_case:
-        return by_lower_case[name.lower()]
-    close = get_close_matches(name.lower(), by_lower_case, n=1)
-    hint = f" Did you mean {by_lower_case[close[0]]!r}?" if close else ""
-    raise ValueError(
-        f"There is no method {name!r}.{hint} There are {', '.join(CONTESTANTS)}; give one of your "
-        "own as a pair (name, estimator)."
-    )
+    there = f"There are {', '.join(CONTESTANTS)}; give one of your own as a pair (name, estimator)."
+    return known_name(name, CONTESTANTS, "method", there)
 
 
 def _find_protocol(protocol: str | Protocol, repetitions: int | None) -> Protocol:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any
 
 import pandas as pd
@@ -39,6 +38,7 @@ from splmll.methods.pruned_sets import EnsembleOfPrunedSets
 from splmll.methods.random_forest import ThresholdedRandomForest
 from splmll.methods.random_label_subset import PBR
 from splmll.methods.random_labelsets import RAkEL
+from splmll.names import known_name
 
 GROUPS = {
     "general": "general methods",
@@ -325,12 +325,8 @@ def make_method(name: str, **parameters: Any) -> Any:
     >>> make_method("br-svm", estimator__svc__C=10).estimator[-1]
     SVC(C=10, gamma='auto')
     """
-    by_lower_case = {known.lower(): known for known in METHODS}
-    if name.lower() in by_lower_case:
-        return METHODS[by_lower_case[name.lower()]].make(**parameters)
-    close = get_close_matches(name.lower(), by_lower_case, n=1)
-    hint = f" Did you mean {by_lower_case[close[0]]!r}?" if close else ""
-    raise ValueError(f"There is no method {name!r}.{hint} There are {', '.join(METHODS)}.")
+    there = f"There are {', '.join(METHODS)}."
+    return METHODS[known_name(name, METHODS, "method", there)].make(**parameters)
 
 
 def describe_methods() -> pd.DataFrame:

@@ -20,7 +20,7 @@ from splmll.datasets.columns import Table, read_columns
 from splmll.datasets.reading import _format_of
 from splmll.datasets.tabular import TAG_DELIMITERS, _feature, _numbers
 from splmll.exceptions import DatasetError
-from splmll.tagging.suggestions import check_columns, listed
+from splmll.names import check_columns, listed
 
 _TABLES = ("csv", "tsv", "parquet")
 _KINDS = ("text", "categorical", "numeric")

@@ -18,7 +18,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from splmll.datasets import Dataset
 from splmll.experiments.contestants import CONTESTANTS
 from splmll.landmarks import SPLMLL
-from splmll.tagging.suggestions import suggestion
+from splmll.names import known_name
 
 DEFAULT_METHOD = "SPL-MLL"
 # The linear embedding factorises a square matrix with a row for every word.
@@ -116,13 +116,7 @@ def known_method(name: str) -> str:
     >>> known_method("spl-mll (linear)")
     'SPL-MLL (linear)'
     """
-    by_lower_case = {known.lower(): known for known in CONTESTANTS}
-    if name.lower() not in by_lower_case:
-        raise ValueError(
-            f"There is no method {name!r}.{suggestion(name, CONTESTANTS)} "
-            "The command `splmll methods` lists them."
-        )
-    return by_lower_case[name.lower()]
+    return known_name(name, CONTESTANTS, "method", "The command `splmll methods` lists them.")
 
 
 def _suits_linear(data: Dataset) -> bool:

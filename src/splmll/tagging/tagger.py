@@ -27,10 +27,10 @@ from splmll.landmarks import SPLMLL
 from splmll.landmarks.explanation import Explanation
 from splmll.metrics import evaluate
 from splmll.model_selection import multilabel_train_test_split
+from splmll.names import check_columns
 from splmll.persistence import ModelFileError
 from splmll.persistence.storage import MANIFEST
 from splmll.tagging.pipeline import DEFAULT_METHOD, build_pipeline, known_method
-from splmll.tagging.suggestions import check_columns
 
 MIN_ROWS = 10  # fewer cannot be divided into rows to learn from and rows to measure on
 _MARK = "splmll tagger 1"

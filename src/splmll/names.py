@@ -1,4 +1,4 @@
-"""What was probably meant by a name that is not there."""
+"""Names that people type: found in any case, and what was probably meant where they are not."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def suggestion(name: str, known: Iterable[str]) -> str:
 
     Examples
     --------
-    >>> from splmll.tagging.suggestions import suggestion
+    >>> from splmll.names import suggestion
     >>> suggestion("boddy", ["body", "tags"]), suggestion("x", ["body"])
     (" Did you mean 'body'?", '')
     """
@@ -24,12 +24,47 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     return f" Did you mean {by_lower_case[close[0]]!r}?" if close else ""
 
 
+def known_name(name: str, known: Iterable[str], what: str, remedy: str) -> str:
+    """Return a name as it is known, whatever its case, or say what there is.
+
+    Parameters
+    ----------
+    name : str
+        What was typed.
+    known : iterable of str
+        The names there are.
+    what : str
+        What is named, for the message.
+    remedy : str
+        The sentence that ends the message.
+
+    Returns
+    -------
+    name : str
+
+    Examples
+    --------
+    >>> from splmll.names import known_name
+    >>> known_name("br-svm", ["BR", "BR-SVM"], "method", "There are two.")
+    'BR-SVM'
+    >>> known_name("BR-SVN", ["BR", "BR-SVM"], "method", "There are two.")
+    Traceback (most recent call last):
+        ...
+    ValueError: There is no method 'BR-SVN'. Did you mean 'BR-SVM'? There are two.
+    """
+    by_lower_case = {each.lower(): each for each in known}
+    if name.lower() not in by_lower_case:
+        hint = suggestion(name, by_lower_case.values())
+        raise ValueError(f"There is no {what} {name!r}.{hint} {remedy}")
+    return by_lower_case[name.lower()]
+
+
 def listed(names: Iterable[str]) -> str:
     """Return names for a message, only the first of many.
 
     Examples
     --------
-    >>> from splmll.tagging.suggestions import listed
+    >>> from splmll.names import listed
     >>> listed(["body", "tags"])
     "'body', 'tags'"
     """
@@ -43,7 +78,7 @@ def check_columns(wanted: Iterable[str], there: Iterable[str], path: object = No
 
     Examples
     --------
-    >>> from splmll.tagging.suggestions import check_columns
+    >>> from splmll.names import check_columns
     >>> check_columns(["boddy"], ["body", "tags"], path="notes.csv")
     Traceback (most recent call last):
         ...
