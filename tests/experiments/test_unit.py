@@ -267,6 +267,9 @@ def test_fingerprints_know_the_content_and_not_the_form() -> None:
     [
         (Unit("ML-kNN", DATA, HELD_OUT), True),
         (Unit("RAkEL", DATA, HELD_OUT), False),
+        # It takes a seed, but its learner draws nothing.
+        (Unit("BR", DATA, HELD_OUT), True),
+        (Unit("BR", DATA, HELD_OUT, threshold="linear"), False),
         (Unit("Deep CPLST", DATA, HELD_OUT), False),
         (Unit("ML-kNN", DATA, PROTOCOLS["cv"]), False),
         (Unit("ML-kNN", DATA, PROTOCOLS["paper"]), False),

@@ -104,3 +104,13 @@ def test_names_in_any_case_and_a_hint_for_typos() -> None:
         make_method("rakle")
     with pytest.raises(ValueError, match=r"no method 'xyz'. There are BR, LP"):
         make_method("xyz")
+
+
+@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.seedless])
+def test_what_needs_no_seed_is_the_same_with_any(
+    name: str, problem: tuple[np.ndarray, np.ndarray]
+) -> None:
+    X, Y = problem
+    one, other = (METHODS[name].make(random_state=seed).fit(X, Y) for seed in (0, 1))
+    np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
+    np.testing.assert_array_equal(one.predict(X), other.predict(X))

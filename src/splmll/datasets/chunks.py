@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from splmll.datasets.checks import check_unique, existing_file
-from splmll.datasets.columns import Table, _count_columns, _first_line, _guess_delimiter, _plain
+from splmll.datasets.columns import Table, count_columns, first_line, guess_delimiter, plain_cells
 from splmll.exceptions import DatasetError
 
 _BLOCK = 16 * 1024 * 1024  # bytes that Arrow takes at once; no row may be longer
@@ -82,7 +82,7 @@ def read_chunks(path: Any, rows: int) -> Iterator[Chunk]:
     except Exception as error:
         # Arrow raises subclasses of nearly every built-in error on damaged files.
         raise DatasetError(
-            f"this is not a table that can be read ({_first_line(error)}); check its quotes, "
+            f"this is not a table that can be read ({first_line(error)}); check its quotes, "
             "delimiters and that it is UTF-8 text, or write it again",
             path=path,
         ) from error
@@ -110,7 +110,7 @@ def _csv_chunks(path: Path, rows: int, zipped: bool, is_tsv: bool) -> Iterator[C
     from pyarrow import csv as arrow_csv
 
     head = _head(path, zipped)
-    delimiter = "\t" if is_tsv else _guess_delimiter(head)
+    delimiter = "\t" if is_tsv else guess_delimiter(head)
     bad_rows: list[Any] = []
 
     def stop_at(row: Any) -> str:
@@ -118,7 +118,7 @@ def _csv_chunks(path: Path, rows: int, zipped: bool, is_tsv: bool) -> Iterator[C
         return "error"
 
     # Everything as text, header included: Arrow guesses types from the first block alone.
-    strings = {f"f{number}": pa.string() for number in range(_count_columns(head, delimiter))}
+    strings = {f"f{number}": pa.string() for number in range(count_columns(head, delimiter))}
     names: list[str] | None = None
     first = 0
     try:
@@ -181,5 +181,5 @@ def _names(cells: list[Any], path: Path) -> list[str]:
 
 
 def _chunk(path: Path, names: list[str], table: Any, first: int) -> Chunk:
-    columns = {name: _plain(table.column(number)) for number, name in enumerate(names)}
+    columns = {name: plain_cells(table.column(number)) for number, name in enumerate(names)}
     return Chunk(path, columns, lambda row: None, first)

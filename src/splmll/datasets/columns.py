@@ -105,11 +105,11 @@ def _read_parquet(content: bytes, path: Any) -> Table:
         # Offsets that point outside their buffers would crash the interpreter later.
         table.validate(full=True)
         names = [str(column) for column in table.column_names]
-        columns = [_plain(table.column(number)) for number in range(table.num_columns)]
+        columns = [plain_cells(table.column(number)) for number in range(table.num_columns)]
     except Exception as error:
         # Arrow raises subclasses of nearly every built-in error on damaged files.
         raise DatasetError(
-            f"this is not a Parquet file that can be read ({_first_line(error)}); write it again",
+            f"this is not a Parquet file that can be read ({first_line(error)}); write it again",
             path=path,
         ) from error
     if not columns or not table.num_rows:
@@ -118,7 +118,7 @@ def _read_parquet(content: bytes, path: Any) -> Table:
     return Table(path, dict(zip(names, columns)), lambda row: None)
 
 
-def _plain(column: Any) -> Any:
+def plain_cells(column: Any) -> Any:
     """Return a column as one Arrow array, dictionaries replaced by their values."""
     import pyarrow as pa
 
@@ -141,7 +141,7 @@ def _read_csv(
         raise DatasetError("the file is empty; get it again from its source", path=path)
     content = text.encode("utf-8")
     if delimiter is None:
-        delimiter = "\t" if is_tsv else _guess_delimiter(text)
+        delimiter = "\t" if is_tsv else guess_delimiter(text)
     if len(delimiter) != 1:
         raise DatasetError(
             f"delimiter={delimiter!r} is not one character; give one, for example ';'", path=path
@@ -157,7 +157,7 @@ def _read_csv(
         return "error"
 
     # Everything as text, header included: Arrow guesses types from the first block alone.
-    n_columns = _count_columns(text, delimiter)
+    n_columns = count_columns(text, delimiter)
     strings = {f"f{number}": pa.string() for number in range(n_columns)}
     try:
         table = arrow_csv.read_csv(
@@ -175,7 +175,8 @@ def _read_csv(
             ),
         )
         columns = [
-            _plain(table.column(number)).cast(pa.string()) for number in range(table.num_columns)
+            plain_cells(table.column(number)).cast(pa.string())
+            for number in range(table.num_columns)
         ]
     except Exception as error:
         if bad_rows:
@@ -189,7 +190,7 @@ def _read_csv(
             ) from error
         # Arrow raises subclasses of nearly every built-in error on damaged files.
         raise DatasetError(
-            f"this is not a table that can be read ({_first_line(error)}); check its quotes and "
+            f"this is not a table that can be read ({first_line(error)}); check its quotes and "
             "delimiters",
             path=path,
         ) from error
@@ -206,17 +207,19 @@ def _read_csv(
     return Table(path, {n: column.slice(1) for n, column in zip(names, columns)}, line_of)
 
 
-def _guess_delimiter(text: str) -> str:
+def guess_delimiter(text: str) -> str:
+    """Return the first of comma, semicolon and tab that the header has outside quotes."""
     # Quoted names may hold delimiters and line breaks: they say nothing about the file.
     bare = re.sub(r'"[^"]*"', "", text[:_HEAD_CHARACTERS].lstrip("\r\n"))
-    first_line = re.split(r"[\r\n]", bare, maxsplit=1)[0]
+    head = re.split(r"[\r\n]", bare, maxsplit=1)[0]
     for candidate in (",", ";", "\t"):
-        if candidate in first_line:
+        if candidate in head:
             return candidate
     return ","
 
 
-def _count_columns(text: str, delimiter: str) -> int:
+def count_columns(text: str, delimiter: str) -> int:
+    """Return the number of fields of the first line that has any."""
     try:
         for fields in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
             if fields:
@@ -242,5 +245,6 @@ def _line_of_record(text: str, delimiter: str, record: int) -> int | None:
     return None
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """Return the first line of an error, for a message of ours."""
     return (str(error).splitlines() or [type(error).__name__])[0][:200]

@@ -239,4 +239,5 @@ def _scumble(labels: sparse.csr_array, imbalance: np.ndarray) -> float:
     sizes = row_sizes[labelled]
     geometric = np.exp((labels @ np.log(ratios))[labelled] / sizes)
     arithmetic = (labels @ ratios)[labelled] / sizes
-    return float(np.sum(1.0 - geometric / arithmetic) / len(row_sizes))
+    # No mean is above the arithmetic one, but rounding may put it there.
+    return float(np.sum(np.maximum(1.0 - geometric / arithmetic, 0.0)) / len(row_sizes))

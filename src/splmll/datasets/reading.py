@@ -77,7 +77,7 @@ def read_dataset(path: str | Path, format: str | None = None, **options: Any) ->
     """
     place = existing_file(path)
     if format is None:
-        format = _format_of(place)
+        format = format_of(place)
     if format not in _READERS:
         raise DatasetError(
             f"there is no format {format!r}; the formats are {', '.join(_READERS)}", path=path
@@ -91,7 +91,8 @@ def read_dataset(path: str | Path, format: str | None = None, **options: Any) ->
     return _READERS[format](path, **options)
 
 
-def _format_of(path: Path) -> str:
+def format_of(path: Path) -> str:
+    """Return the format that the name of a file tells."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes[-1:] == [".gz"]:
         suffixes.pop()

@@ -121,7 +121,9 @@ def read_table(
     for column in table.names:
         if column in is_label or forced.get(column) == "ignore":
             continue
-        features[column], kinds[column] = _feature(table, column, forced.get(column), allow_missing)
+        features[column], kinds[column] = read_feature(
+            table, column, forced.get(column), allow_missing
+        )
     if not features:
         raise DatasetError("no column is left for the features; check the options", path=path)
     if set(kinds.values()) == {"numeric"}:
@@ -237,7 +239,7 @@ def _label(table: Table, column: str) -> np.ndarray:
             f"the label column {column!r} has the type {cells.type}, but a label is 0 or 1 (or "
             "true or false); convert it, or give the column as label_column if it lists labels"
         )
-    values, words = _numbers(words)
+    values, words = read_numbers(words)
     if values is None:
         row = _first_non_number(words)
     else:
@@ -323,12 +325,13 @@ def _list_cell(table: Table, column: str, row: int, value: Any) -> list[str]:
 # Features --------------------------------------------------------------------------------------
 
 
-def _feature(
+def read_feature(
     table: Table, column: str, forced: str | None, allow_missing: bool
 ) -> tuple[np.ndarray, str]:
+    """Return a column as a feature and its kind: "numeric", "categorical" or "text"."""
     cells = table.columns[column]
     if forced in (None, "numeric"):
-        values, words = _numbers(cells)
+        values, words = read_numbers(cells)
         if values is not None:
             _check_numbers(table, column, values, allow_missing)
             return values, "numeric"
@@ -373,7 +376,7 @@ def _missing(table: Table, column: str, row: int) -> DatasetError:
     )
 
 
-def _numbers(cells: Any) -> tuple[np.ndarray | None, np.ndarray]:
+def read_numbers(cells: Any) -> tuple[np.ndarray | None, np.ndarray]:
     """Return a column as float64 with NaN for missing, or None and its words if it is no numbers.
 
     A column of the words true and false counts as ones and zeros.

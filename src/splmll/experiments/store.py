@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 import psutil
 
+from splmll.atomic import atomic_write
 from splmll.experiments.unit import (
     Unit,
     UnitArrays,
@@ -308,12 +309,8 @@ class Store:
                 f"Results cannot be written as {path.suffix or 'a file without a suffix'}: name a "
                 "file that ends in .csv or .parquet."
             )
-        part = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
-        try:
+        with atomic_write(path) as part:
             getattr(self.results(), writers[path.suffix])(part, index=False)
-            os.replace(part, path)
-        finally:
-            part.unlink(missing_ok=True)
         return path
 
     # What is being done ------------------------------------------------------------------------

@@ -155,7 +155,7 @@ class Unit:
         return (
             not self.protocol.redraws_rows
             and self.search.kind == "none"
-            and not _seed_names(self._method())
+            and not self._depends_on_seed()
         )
 
     def columns(self) -> dict[str, Any]:
@@ -184,6 +184,14 @@ class Unit:
         if scaler is None:
             return method
         return Pipeline([("preprocessing", scaler), ("method", method)])
+
+    def _depends_on_seed(self) -> bool:
+        if self.estimator is None and self.threshold == OWN_THRESHOLD:
+            from splmll.experiments.contestants import CONTESTANTS
+
+            if CONTESTANTS[self.method].seedless:
+                return False
+        return bool(_seed_names(self._method()))
 
     def _method(self) -> Any:
         """The method with its threshold rule."""

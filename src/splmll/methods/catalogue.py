@@ -67,6 +67,8 @@ class Method:
         What differs from the defaults of the class.
     remark : str
         What one should know of this version of it, empty if nothing.
+    seedless : bool
+        Its result does not depend on a seed, although its class takes one for learners that do.
 
     Examples
     --------
@@ -84,6 +86,7 @@ class Method:
     group: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     remark: str = ""
+    seedless: bool = False
 
     @property
     def capabilities(self) -> Capabilities:
@@ -120,6 +123,7 @@ METHODS: dict[str, Method] = _catalogue(
         BinaryRelevance,
         "Tsoumakas, Katakis: Multi-label classification: an overview. IJDWM 3(3), 2007",
         "general",
+        seedless=True,
     ),
     Method(
         "LP",
@@ -128,6 +132,7 @@ METHODS: dict[str, Method] = _catalogue(
         "Boutell, Luo, Shen, Brown: Learning multi-label scene classification. "
         "Pattern Recognition 37(9), 2004",
         "general",
+        seedless=True,
     ),
     Method(
         "ML-kNN",
@@ -168,6 +173,7 @@ METHODS: dict[str, Method] = _catalogue(
         "Fuernkranz, Huellermeier, Loza Mencia, Brinker: Multilabel classification via calibrated "
         "label ranking. Machine Learning 73(2), 2008",
         "general",
+        seedless=True,
     ),
     Method(
         "MLML",
@@ -292,6 +298,7 @@ METHODS: dict[str, Method] = _catalogue(
         # Only distances count in this kernel: features need no shift, and sparse ones stay sparse.
         # gamma="scale" would take features that are not centred for large ones.
         {"estimator": make_pipeline(StandardScaler(with_mean=False), SVC(gamma="auto"))},
+        seedless=True,
     ),
     Method(
         "RF",

@@ -8,6 +8,7 @@ written once, with a number, and named by that number afterwards.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar, NoReturn
@@ -23,28 +24,28 @@ DEEPEST = 100  # levels of objects within objects
 _SAME = "same"
 
 
-class Kind:
+class Kind(ABC):
     """How values of some types are written and read.
 
     A subclass says which types it takes, writes a value as a dictionary and reads it back. Whether
     it takes a value is decided by the type alone.
     """
 
-    name: ClassVar[str]
+    name: str
     #: Whether two places may hold one and the same object, which stays one.
     shared: ClassVar[bool] = False
 
+    @abstractmethod
     def takes(self, cls: type, registry: Registry) -> bool:
         """Whether values of this type are of this kind."""
-        raise NotImplementedError
 
+    @abstractmethod
     def write(self, value: Any, writer: Writer) -> dict[str, Node]:
         """Return the value as JSON, with arrays handed to the writer."""
-        raise NotImplementedError
 
+    @abstractmethod
     def read(self, node: dict[str, Node], reader: Reader) -> Any:
         """Return the value."""
-        raise NotImplementedError
 
     def identity(self, value: Any) -> Any:
         """Return what tells whether two values are one and the same."""

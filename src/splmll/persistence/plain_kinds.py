@@ -77,7 +77,7 @@ class Collection(Kind):
     """Tuples and sets."""
 
     def __init__(self, cls: type) -> None:
-        self.cls, self.name = cls, cls.__name__  # type: ignore[misc]
+        self.cls, self.name = cls, cls.__name__
 
     def takes(self, cls: type, registry: Registry) -> bool:
         """The type itself, no subclasses: they have a behaviour of their own."""
@@ -98,7 +98,7 @@ class Mapping(Kind):
     """Dictionaries with keys of any kind, in their order."""
 
     def __init__(self, cls: type, name: str) -> None:
-        self.cls, self.name = cls, name  # type: ignore[misc]
+        self.cls, self.name = cls, name
 
     def takes(self, cls: type, registry: Registry) -> bool:
         """The type itself, no subclasses: they have a behaviour of their own."""
@@ -121,7 +121,7 @@ class Steps(Kind):
     """Slices and ranges."""
 
     def __init__(self, cls: type) -> None:
-        self.cls, self.name = cls, cls.__name__  # type: ignore[misc]
+        self.cls, self.name = cls, cls.__name__
 
     def takes(self, cls: type, registry: Registry) -> bool:
         """The type itself."""

@@ -17,8 +17,8 @@ from splmll.datasets import Dataset, read_dataset
 from splmll.datasets.checks import existing_file
 from splmll.datasets.chunks import Chunk, read_chunks
 from splmll.datasets.columns import Table, read_columns
-from splmll.datasets.reading import _format_of
-from splmll.datasets.tabular import TAG_DELIMITERS, _feature, _numbers
+from splmll.datasets.reading import format_of
+from splmll.datasets.tabular import TAG_DELIMITERS, read_feature, read_numbers
 from splmll.exceptions import DatasetError
 from splmll.names import check_columns, listed
 
@@ -76,7 +76,7 @@ def read_examples(
     (['oil', 'pump'], {'body': 'text'}, {'label_column': 'tags', 'label_delimiter': ';'})
     """
     place = existing_file(path)
-    if _format_of(place) not in _TABLES:
+    if format_of(place) not in _TABLES:
         return _read_matrix(place, labels, [*text, *ignore])
     table = read_columns(place)
     if not labels:
@@ -163,7 +163,7 @@ def iterate_rows(
         return
     for chunk in read_chunks(place, rows):
         check_columns(features, chunk.names, path)
-        columns = {name: _feature(chunk, name, features[name], True)[0] for name in features}
+        columns = {name: read_feature(chunk, name, features[name], True)[0] for name in features}
         frame = pd.DataFrame(columns)
         yield _fill_texts(frame, features), chunk
 
@@ -187,7 +187,7 @@ def read_landmarks(path: str | Path, landmarks: Sequence[str]) -> pd.DataFrame:
     check_columns(landmarks, table.names, path)
     answers = {}
     for name in landmarks:
-        values, _ = _numbers(table.columns[name])
+        values, _ = read_numbers(table.columns[name])
         if values is None or not (pd.isna(values) | (values == 0) | (values == 1)).all():
             raise table.error(
                 f"the column {name!r} holds something else than 1, 0 and empty cells; write 1 "
@@ -204,7 +204,7 @@ def _read_matrix(
     place: Path, labels: Sequence[str], columns: Sequence[str]
 ) -> tuple[Dataset, Reading]:
     """Read a file that holds nothing but numbers and labels."""
-    format = _format_of(place)
+    format = format_of(place)
     if columns:
         raise DatasetError(
             f"a file of the format {format} has no columns to name; leave out --text and --ignore",
@@ -229,7 +229,7 @@ def _read_matrix(
 
 
 def _check_kind_of_file(place: Path, features: dict[str, str]) -> None:
-    is_table = _format_of(place) in _TABLES
+    is_table = format_of(place) in _TABLES
     if is_table and not features:
         raise DatasetError(
             "the model learned from a file of numbers without columns (ARFF, LIBSVM), and this is "
