@@ -33,7 +33,7 @@ EXAMPLE_ROWS = 8
 
 
 def selection_figure(
-    datasets: list[Dataset], seed: int = 0, embedding: str = "mlp"
+    datasets: list[Dataset], models: list[SPLMLL], seed: int = 0
 ) -> tuple[Figure, str]:
     """Draw B of Algorithm 1 on each data set (Figure 3), and that of the exact solver below.
 
@@ -41,10 +41,10 @@ def selection_figure(
     ----------
     datasets : list of Dataset
         The paper shows emotions and scene.
+    models : list of SPLMLL
+        Fitted by the exact solver on the training rows of each.
     seed : int, default=0
-        Seed of the fits.
-    embedding : str, default="mlp"
-        The embedding of the exact solver.
+        Seed of Algorithm 1.
 
     Returns
     -------
@@ -53,14 +53,13 @@ def selection_figure(
     """
     figure, grid = _panels(2, len(datasets), 4.4, 3.6)
     strongest = []
-    for data, (above, below) in zip(datasets, grid.T):
+    for data, exact, (above, below) in zip(datasets, models, grid.T):
         X, Y, _, _ = parts(data, seed)
         names = np.array(data.label_names)
         # With a diagonal B there would be nothing to see beside the diagonal.
         published = SPLMLL.as_published(full_selection=True, random_state=seed).fit(X, Y)
         SelectionDisplay.from_estimator(published, label_names=data.label_names, ax=above)
         above.set_title(f"{data.name}: Algorithm 1")
-        exact = SPLMLL(embedding, random_state=seed).fit(X, Y)
         SelectionDisplay.from_estimator(exact, label_names=data.label_names, ax=below)
         below.set_title(f"{data.name}: exact, out of fold")
         first, second = names[np.argsort(-exact.selection_)[:2]]

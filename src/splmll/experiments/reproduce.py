@@ -103,6 +103,7 @@ class Reproduction:
         self.progress = progress
         self._results: list[pd.DataFrame] = []
         self._loaded: dict[str, Dataset] = {}
+        self._models: dict[str, SPLMLL] = {}
 
     def run(self, items: Sequence[str] = ("all",)) -> list[Path]:
         """Make some of the items.
@@ -190,7 +191,7 @@ class Reproduction:
     def figure3(self) -> list[Path]:
         """B as a heat map with the names of labels."""
         data = [self._load("emotions"), self._load("scene")]
-        drawn = selection_figure(data, self.seed, self._embedding)
+        drawn = selection_figure(data, [self._model(each) for each in data], self.seed)
         return write_figure(*drawn, self.out / "figure3")
 
     def figure4(self) -> list[Path]:
@@ -212,11 +213,6 @@ class Reproduction:
         return write_figure(*convergence_figure(data, self.seed), self.out / "figure6")
 
     # Parts of these ------------------------------------------------------------------------------
-
-    @property
-    def _embedding(self) -> str:
-        """The embedding of models that are only looked at."""
-        return "linear" if self.quick else "mlp"
 
     def _load(self, name: str) -> Dataset:
         """Return a data set; in a quick run a sample of it."""
@@ -262,8 +258,12 @@ class Reproduction:
         ]
 
     def _model(self, data: Dataset) -> SPLMLL:
-        X, Y, _, _ = parts(data, self.seed)
-        return SPLMLL(self._embedding, random_state=self.seed).fit(X, Y)
+        """Return a model for the figures and the report to look at."""
+        if data.name not in self._models:
+            X, Y, _, _ = parts(data, self.seed)
+            model = SPLMLL("linear" if self.quick else "mlp", random_state=self.seed)
+            self._models[data.name] = model.fit(X, Y)
+        return self._models[data.name]
 
     def _write_report(self) -> list[Path]:
         results = pd.concat(self._results, ignore_index=True)
