@@ -69,6 +69,10 @@ class Protocol(ABC):
     ----------
     name : str
         Its key in `PROTOCOLS`.
+    title : str
+        Its name over a table.
+    gist : str
+        What is done, in a few words.
     redraws_rows : bool
         Whether every repetition divides the rows anew. Where it does not, a method without
         randomness gives the same result every time.
@@ -84,6 +88,8 @@ class Protocol(ABC):
     """
 
     name: ClassVar[str]
+    title: ClassVar[str]
+    gist: ClassVar[str]
     redraws_rows: ClassVar[bool]
     warning: ClassVar[str] = ""
 
@@ -160,6 +166,8 @@ class HeldOut(Protocol):
     """
 
     name = "held-out"
+    title = "Held-out test rows"
+    gist = "held-out (trained on the training rows, measured on the test rows)"
     redraws_rows = False
 
     repetitions: int = 5
@@ -200,6 +208,8 @@ class CrossValidation(Protocol):
     """
 
     name = "cv"
+    title = "Cross-validation"
+    gist = "cross-validation"
     redraws_rows = True
 
     repetitions: int = 1
@@ -254,6 +264,11 @@ class PaperProtocol(Protocol):
     """
 
     name = "paper"
+    title = "The paper's protocol"
+    gist = (
+        "the paper's (the standard split; every repetition holds back another tenth of the "
+        "training rows for validation)"
+    )
     redraws_rows = True
 
     repetitions: int = 10
@@ -304,6 +319,8 @@ class Resubstitution(Protocol):
     """
 
     name = "resubstitution"
+    title = "Resubstitution (training rows)"
+    gist = "resubstitution (measured on the training rows, no estimate of anything else)"
     redraws_rows = False
     warning = "Measured on the training rows: no result for new rows, no ground to rank methods by."
 

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from splmll.experiments.contestants import CONTESTANTS
+from splmll.experiments.protocol import PROTOCOLS
 from splmll.experiments.published import printed_beside, published_datasets
 from splmll.experiments.table_format import MISSING, Block, Cell, FormattedTable, Mark
 from splmll.metrics import MEASURES, PAPER_MEASURES
@@ -23,14 +24,6 @@ CONDITIONS = ("protocol", "preprocessing", "threshold", "search")
 # What tells one run of a method on a data set from another.
 RUN = ("data", "method", "repetition", "fold")
 
-PROTOCOLS = {
-    "held-out": "held-out (trained on the training rows, measured on the test rows)",
-    "cv": "cross-validation",
-    "paper": "the paper's (the standard split; every repetition holds back another tenth of the "
-    "training rows for validation)",
-    "resubstitution": "resubstitution (measured on the training rows, no estimate of anything "
-    "else)",
-}
 NOT_DONE = {"failed": "failed", "timeout": "ran out of time", "memory": "ran out of memory"}
 OTHER_CONDITIONS = "†"
 MANY_SEEDS = 10
@@ -235,7 +228,7 @@ class Conditions:
             runs = f"Mean ± standard deviation over {repetitions} of {folds}"
         rule = "each method's own rule" if self.threshold == "own" else self.threshold
         return _sentences(
-            f"Protocol: {PROTOCOLS.get(self.protocol, self.protocol)}",
+            f"Protocol: {PROTOCOLS[self.protocol].gist}",
             f"{runs}, {_seed_words(self.seeds)}",
             f"Preprocessing: {self.preprocessing}",
             f"Threshold: {rule}",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from splmll.experiments.protocol import PROTOCOLS
 from splmll.experiments.report.landmarks import FittedModel, landmark_section
 from splmll.experiments.report.measured import comparison_section
 from splmll.experiments.report.opening import Choices, Facts, methods_of, summary_words
@@ -25,13 +26,6 @@ if TYPE_CHECKING:
     from splmll import SPLMLL
 
 TITLE = "Multi-label methods compared"
-
-PROTOCOL_TITLES = {
-    "held-out": "Held-out test rows",
-    "cv": "Cross-validation",
-    "paper": "The paper's protocol",
-    "resubstitution": "Resubstitution (training rows)",
-}
 
 
 def write_report(
@@ -116,7 +110,7 @@ def _section_titles(comparisons: Sequence[Comparison]) -> list[str]:
     return [
         ", ".join(
             [
-                PROTOCOL_TITLES.get(each.protocol, each.protocol),
+                PROTOCOLS[each.protocol].title,
                 *(f"{name} {getattr(each, name)}" for name in varying),
             ]
         )
