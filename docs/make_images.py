@@ -15,7 +15,13 @@ import matplotlib.pyplot as plt
 import pandas as pd
 
 from splmll import SPLMLL, load_dataset
-from splmll.plots import LandmarkHeatmapDisplay, LandmarkPathDisplay
+from splmll.plots import (
+    LabelGraphDisplay,
+    LabelPrecisionRecallDisplay,
+    LandmarkHeatmapDisplay,
+    LandmarkPathDisplay,
+    ThresholdCurveDisplay,
+)
 
 IMAGES = Path(__file__).parent / "images"
 
@@ -37,10 +43,27 @@ def draw_landmarks(target: Path) -> None:
     plt.close(figure)
 
 
+def draw_labels(target: Path) -> None:
+    """Draw the label graph of yeast with six landmarks, and how well each label is predicted."""
+    data = load_dataset("yeast")
+    X, Y, X_test, Y_test = data.split()
+    model = SPLMLL("linear", n_landmarks=6, random_state=0)
+    model.fit(X, pd.DataFrame(Y, columns=data.label_names))
+    figure, (left, middle, right) = plt.subplots(
+        1, 3, figsize=(15, 5.2), width_ratios=(1.3, 1, 1), layout="constrained"
+    )
+    LabelGraphDisplay.from_estimator(model, ax=left)
+    LabelPrecisionRecallDisplay.from_estimator(model, X_test, Y_test, ax=middle)
+    ThresholdCurveDisplay.from_estimator(model, X_test, Y_test, ax=right)
+    figure.savefig(target, dpi=75, metadata={"Software": None})
+    plt.close(figure)
+
+
 def main() -> None:
     """Draw all pictures."""
     IMAGES.mkdir(exist_ok=True)
     draw_landmarks(IMAGES / "landmarks.png")
+    draw_labels(IMAGES / "labels.png")
 
 
 if __name__ == "__main__":

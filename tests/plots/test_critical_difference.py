@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -10,7 +11,7 @@ import pandas as pd
 import pytest
 
 from splmll.experiments.statistics import average_ranks, nemenyi_test
-from splmll.plots.critical_difference import CriticalDifferenceDisplay
+from splmll.plots import CriticalDifferenceDisplay
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -40,9 +41,15 @@ def results(n_data: int, names: list[str], step: float) -> pd.DataFrame:
     )
 
 
+def drawn(frame: pd.DataFrame, ax: Any = None, **options: Any) -> CriticalDifferenceDisplay:
+    """The diagram of the ranks by micro-F1."""
+    ranks = average_ranks(frame, "micro_f1", **options)
+    return CriticalDifferenceDisplay.from_test(nemenyi_test(ranks), ax=ax)
+
+
 def test_every_method_with_its_rank_in_order() -> None:
     frame = results(20, ["a", "b", "c", "d", "e"], 0.03)
-    display = CriticalDifferenceDisplay.from_results(frame, ["micro_f1"])
+    display = drawn(frame)
     expected = average_ranks(frame, ["micro_f1"]).frame["all"]
     assert set(display.labels_) == set("abcde")
     for name, label in display.labels_.items():
@@ -61,7 +68,7 @@ def test_every_method_with_its_rank_in_order() -> None:
 def test_bars_are_the_largest_groups_that_do_not_differ() -> None:
     test = nemenyi_test(average_ranks(results(20, list("abcdefgh"), 0.02), ["micro_f1"]))
     display = CriticalDifferenceDisplay.from_test(test)
-    drawn = {
+    bars = {
         (round(min(bar.get_xdata()), 6), round(max(bar.get_xdata()), 6)) for bar in display.bars_
     }
     # By definition: a span no longer than the critical difference that cannot be made longer.
@@ -76,20 +83,20 @@ def test_bars_are_the_largest_groups_that_do_not_differ() -> None:
         if low < high and not any(a < low and b >= high for a, b in spans)
     }
     assert len(expected) > 1
-    assert drawn == expected
+    assert bars == expected
 
 
 def test_no_bar_where_all_differ_and_one_where_none_does() -> None:
-    apart = CriticalDifferenceDisplay.from_results(results(40, ["a", "b", "c"], 0.3), "micro_f1")
+    apart = drawn(results(40, ["a", "b", "c"], 0.3))
     assert apart.bars_ == []
-    alike = CriticalDifferenceDisplay.from_results(results(3, ["a", "b", "c"], 0.0), "micro_f1")
+    alike = drawn(results(3, ["a", "b", "c"], 0.0))
     assert len(alike.bars_) == 1
 
 
 @pytest.mark.parametrize("n_methods", [2, 3, 12, 23])
 def test_nothing_overlaps_and_nothing_is_cut_off(n_methods: int) -> None:
     names = [f"SPL-MLL as published {i}" for i in range(n_methods)]
-    display = CriticalDifferenceDisplay.from_results(results(8, names, 0.01), "micro_f1")
+    display = drawn(results(8, names, 0.01))
     figure = display.figure_
     figure.canvas.draw()
     words = [*display.ax_.texts, display.ax_.title, *display.ax_.get_xticklabels()]
@@ -105,7 +112,7 @@ def test_nothing_overlaps_and_nothing_is_cut_off(n_methods: int) -> None:
 
 
 def test_names_are_not_formulas() -> None:
-    display = CriticalDifferenceDisplay.from_results(results(6, ["$a_b", "c$"], 0.1), "micro_f1")
+    display = drawn(results(6, ["$a_b", "c$"], 0.1))
     display.figure_.canvas.draw()
     assert not any(label.get_parse_math() for label in display.labels_.values())
 
@@ -114,7 +121,7 @@ def test_given_axes_are_used_and_keep_their_size() -> None:
     figure, ax = plt.subplots(figsize=(5, 2))
     frame = results(6, ["a", "b", "c"], 0.1)
     before = frame.copy()
-    display = CriticalDifferenceDisplay.from_results(frame, "micro_f1", ax=ax)
+    display = drawn(frame, ax=ax)
     assert display.figure_ is figure
     assert display.ax_ is ax
     assert figure.get_size_inches().tolist() == [5, 2]
@@ -124,8 +131,8 @@ def test_given_axes_are_used_and_keep_their_size() -> None:
 def test_left_out_methods_are_not_drawn() -> None:
     frame = results(6, ["a", "b", "c"], 0.1)
     frame.loc[0, "status"] = "failed"
-    display = CriticalDifferenceDisplay.from_results(frame, "micro_f1")
+    display = drawn(frame)
     assert set(display.labels_) == {"b", "c"}
-    whole = CriticalDifferenceDisplay.from_results(frame, "micro_f1", missing="data")
+    whole = drawn(frame, missing="data")
     assert set(whole.labels_) == {"a", "b", "c"}
     assert "5 data sets" in whole.ax_.get_title()

@@ -155,6 +155,8 @@ def _networks_of(model: Any) -> list[nn.Module]:
 
 def _run(path: str | os.PathLike[str], columns: Columns, rows: Any) -> dict[str, np.ndarray]:
     try:
+        # Otherwise it writes a device number into the home folder as soon as it is imported.
+        os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
         import onnxruntime
     except ImportError as error:
         raise ImportError(

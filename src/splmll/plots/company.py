@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+
+from splmll.names import listed, suggestion
+from splmll.plots.display import Display, plain_text
+from splmll.plots.label_input import label_matrix, label_names_of
 
 
-class LabelCompanyDisplay:
+class LabelCompanyDisplay(Display):
     """Bars for pairs of labels: rows that have the first one, with and without the second.
 
     Make one with `from_labels`, or from the counts themselves.
@@ -23,8 +26,8 @@ class LabelCompanyDisplay:
 
     Attributes
     ----------
-    ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn.
+    bars_ : tuple of two matplotlib BarContainers
+        Rows with the other label, and rows without it.
 
     Examples
     --------
@@ -66,7 +69,7 @@ class LabelCompanyDisplay:
         Parameters
         ----------
         Y : array, sparse array or DataFrame of shape (n_rows, n_labels)
-            Labels, 0 or 1.
+            Labels, 0 or 1; a row in which one of a pair is NaN does not count for it.
         pairs : sequence of (str, str)
             Names of the given label and of the one that may stand with it.
         label_names : sequence of str, optional
@@ -79,41 +82,41 @@ class LabelCompanyDisplay:
         display : LabelCompanyDisplay
             The display, drawn.
         """
-        if label_names is None:
-            if not hasattr(Y, "columns"):
-                raise ValueError("Give label_names: an array does not tell the names of labels.")
-            label_names = list(Y.columns)
-        names = [str(name) for name in label_names]
+        if label_names is None and not hasattr(Y, "columns"):
+            raise ValueError("Give label_names: an array does not tell the names of labels.")
+        labels = label_matrix(Y)
+        names = label_names_of(labels.shape[1], Y, given=label_names)
         unknown = [name for pair in pairs for name in pair if name not in names]
         if unknown:
-            raise ValueError(f"There is no label {unknown[0]!r}; there are {', '.join(names)}.")
-        labels = (Y.toarray() if sparse.issparse(Y) else np.asarray(Y)) == 1
+            raise ValueError(
+                f"There is no label {unknown[0]!r}.{suggestion(unknown[0], names)} "
+                f"The labels are {listed(names)}."
+            )
         given = labels[:, [names.index(first) for first, _ in pairs]]
         other = labels[:, [names.index(second) for _, second in pairs]]
-        display = cls(pairs, (given & other).sum(axis=0), (given & ~other).sum(axis=0))
+        with_other = ((given == 1) & (other == 1)).sum(axis=0)
+        display = cls(pairs, with_other, ((given == 1) & (other == 0)).sum(axis=0))
         return display.plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> LabelCompanyDisplay:
-        """Draw the bars into `ax`, or into a new figure."""
-        import matplotlib.pyplot as plt
+    def _size(self) -> tuple[float, float]:
+        return 1.6 + 1.7 * len(self.pairs), 3.4
 
-        if ax is None:
-            _, ax = plt.subplots(figsize=(1.6 + 1.7 * len(self.pairs), 3.4), layout="constrained")
+    def _draw(self, ax: Any) -> None:
         places = np.arange(len(self.pairs))
         width = 0.38
-        sides = ((-width / 2, self.with_other, "with"), (width / 2, self.without_other, "without"))
-        for shift, counts, word in sides:
-            bars = ax.bar(places + shift, counts, width, label=word)
+        self.bars_ = (
+            ax.bar(places - width / 2, self.with_other, width, label="with"),
+            ax.bar(places + width / 2, self.without_other, width, label="without"),
+        )
+        for bars in self.bars_:
             ax.bar_label(bars)
         ticks = [
             f"{first}\nand {second}\n{share:.0%}"
             for (first, second), share in zip(self.pairs, self.shares)
         ]
         ax.set_xticks(places, ticks)
+        plain_text(*ax.get_xticklabels())
         ax.set_ylabel("rows")
         ax.margins(y=0.12)
         ax.spines[["top", "right"]].set_visible(False)
         ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
-        self.ax_ = ax
-        self.figure_ = ax.figure
-        return self

@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from splmll.plots.display import Display
+from splmll.plots.landmark_weights import landmark_model
+
 TOTAL = "objective"
 # The exact solver numbers its blocks in the history; that is not a term.
 COUNTER = "block"
@@ -17,7 +20,7 @@ COUNTER = "block"
 LONG = 30
 
 
-class ConvergenceDisplay:
+class ConvergenceDisplay(Display):
     """Every term of the objective, and their sum, against the steps of the solver.
 
     Make one with `from_estimator` or `from_history`.
@@ -31,8 +34,6 @@ class ConvergenceDisplay:
 
     Attributes
     ----------
-    ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn.
     lines_ : dict of str to matplotlib Line2D
         The curve of every term and of the sum.
 
@@ -55,8 +56,8 @@ class ConvergenceDisplay:
 
         Parameters
         ----------
-        estimator : SPLMLL
-            The fitted estimator.
+        estimator : SPLMLL, Pipeline or search
+            The fitted estimator, or a pipeline or a search around it.
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
 
@@ -65,9 +66,9 @@ class ConvergenceDisplay:
         display : ConvergenceDisplay
             The display, drawn.
         """
-        exact = estimator.solver == "exact"
-        step = "block that was minimised" if exact else "epoch"
-        return cls.from_history(estimator.objective_, step=step, ax=ax)
+        model = landmark_model(estimator)
+        step = "block that was minimised" if model.solver == "exact" else "epoch"
+        return cls.from_history(model.objective_, step=step, ax=ax)
 
     @classmethod
     def from_history(
@@ -101,23 +102,10 @@ class ConvergenceDisplay:
             )
         return cls(values, step).plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> ConvergenceDisplay:
-        """Draw the curves into `ax`, or into a new figure.
+    def _size(self) -> tuple[float, float]:
+        return 6.5, 3.6
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw.
-
-        Returns
-        -------
-        self : ConvergenceDisplay
-            The display.
-        """
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            _, ax = plt.subplots(figsize=(6.5, 3.6), layout="constrained")
+    def _draw(self, ax: Any) -> None:
         steps = np.arange(1, len(self.history) + 1)
         self.lines_ = {}
         for name in [column for column in self.history.columns if column != TOTAL] + [TOTAL]:
@@ -134,6 +122,3 @@ class ConvergenceDisplay:
         ax.set_ylim(bottom=min(0.0, float(self.history.min().min())))
         # Beside the curves: inside, it would cover some of them.
         ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
-        self.ax_ = ax
-        self.figure_ = ax.figure
-        return self

@@ -11,8 +11,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from splmll.plots.display import HeatmapDisplay
+from splmll.plots.label_input import label_names_of
 
-class LabelCooccurrenceDisplay:
+
+class LabelCooccurrenceDisplay(HeatmapDisplay):
     """Heat map of P(column label | row label), the most frequent labels first.
 
     Make one with `from_dataset`, `from_labels` or `from_counts`.
@@ -24,17 +27,10 @@ class LabelCooccurrenceDisplay:
     label_names : list of str
         Names of the labels that are shown.
 
-    Attributes
-    ----------
-    ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn.
-    im_ : matplotlib AxesImage
-        The heat map.
-
     Examples
     --------
     >>> import numpy as np
-    >>> from splmll.plots.cooccurrence import LabelCooccurrenceDisplay
+    >>> from splmll.plots import LabelCooccurrenceDisplay
     >>> Y = np.array([[1, 1, 0], [1, 0, 0], [0, 0, 1]])
     >>> display = LabelCooccurrenceDisplay.from_labels(Y, ["sea", "boat", "fog"])
     >>> float(display.conditional[0, 1])  # half of the pictures with sea show a boat
@@ -68,25 +64,19 @@ class LabelCooccurrenceDisplay:
         Y : array, sparse array or DataFrame of shape (n_rows, n_labels)
             Labels, 0 or 1; NaN counts as absent.
         label_names : sequence of str, optional
-            Names; by default the columns of a DataFrame, or label_000, label_001, ...
+            Names; by default the columns of a DataFrame, or the numbers of the labels.
         max_labels : int
             Only so many labels are shown, the most frequent ones.
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
         """
-        if label_names is None:
-            columns = getattr(Y, "columns", None)
-            label_names = (
-                [f"label_{number:03d}" for number in range(Y.shape[1])]
-                if columns is None
-                else [str(column) for column in columns]
-            )
+        names = label_names_of(np.shape(Y)[1], Y, given=label_names)
         if sparse.issparse(Y):
             labels = sparse.csr_array(Y, dtype=np.int64, copy=True)
         else:
             values = np.nan_to_num(np.asarray(Y, dtype=np.float64))
             labels = sparse.csr_array((values != 0).astype(np.int64))
-        return cls.from_counts(labels.T @ labels, label_names, max_labels=max_labels, ax=ax)
+        return cls.from_counts(labels.T @ labels, names, max_labels=max_labels, ax=ax)
 
     @classmethod
     def from_counts(
@@ -109,23 +99,12 @@ class LabelCooccurrenceDisplay:
         display = cls(conditional, [str(label_names[number]) for number in shown])
         return display.plot(ax=ax)
 
-    def plot(self, ax: Any = None, *, cmap: Any = "viridis") -> LabelCooccurrenceDisplay:
-        """Draw the heat map into `ax`, or into a new figure."""
-        import matplotlib.pyplot as plt
+    def _size(self) -> tuple[float, float]:
+        side = min(max(4.0, 0.28 * len(self.label_names) + 2.0), 14.0)
+        return side + 1.0, side
 
-        n_shown = len(self.label_names)
-        if ax is None:
-            side = min(max(4.0, 0.28 * n_shown + 2.0), 14.0)
-            _, ax = plt.subplots(figsize=(side + 1.0, side), layout="constrained")
-        image = ax.imshow(self.conditional, vmin=0.0, vmax=1.0, cmap=cmap)
+    def _draw(self, ax: Any) -> None:
+        names = self.label_names
+        self._draw_cells(ax, self.conditional, names, names, "P(column | row)", vmin=0.0, vmax=1.0)
         ax.set_facecolor("lightgrey")  # shows through where a label never occurs
-        size = 9 if n_shown <= 15 else 7 if n_shown <= 40 else 4
-        ax.set_xticks(range(n_shown), self.label_names, rotation=90, fontsize=size)
-        ax.set_yticks(range(n_shown), self.label_names, fontsize=size)
-        ax.set_xlabel("label that stands with it")
-        ax.set_ylabel("label that is given")
-        ax.figure.colorbar(image, ax=ax, label="P(column | row)")
-        self.ax_ = ax
-        self.figure_ = ax.figure
-        self.im_ = image
-        return self
+        ax.set(xlabel="label that stands with it", ylabel="label that is given")

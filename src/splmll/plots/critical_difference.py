@@ -5,12 +5,11 @@ Two methods under one thick bar cannot be told apart by Nemenyi's test.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import pandas as pd
 
-from splmll.metrics import PAPER_MEASURES
+from splmll.plots.display import Display, plain_text
 
 # Inches: a new figure, and one of its lines of text.
 WIDTH, LINE = 8.0, 0.23
@@ -22,10 +21,11 @@ MARGIN = 0.05
 BAR, THREAD = "#5b8fc7", "0.6"
 
 
-class CriticalDifferenceDisplay:
+class CriticalDifferenceDisplay(Display):
     """Average ranks of methods with the critical difference of Nemenyi's test.
 
-    Make one with `from_results` or `from_test`.
+    Make one with `from_test`: the test is done before, by
+    ``nemenyi_test(average_ranks(results))`` of :mod:`splmll.experiments.statistics`.
 
     Parameters
     ----------
@@ -42,8 +42,6 @@ class CriticalDifferenceDisplay:
 
     Attributes
     ----------
-    ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn.
     labels_ : dict of str to matplotlib Text
         The name of every method.
     bars_ : list of matplotlib Line2D
@@ -52,7 +50,7 @@ class CriticalDifferenceDisplay:
     Examples
     --------
     >>> import pandas as pd
-    >>> from splmll.plots.critical_difference import CriticalDifferenceDisplay
+    >>> from splmll.plots import CriticalDifferenceDisplay
     >>> average = pd.Series({"BR": 2.9, "ECC": 1.6, "SPL-MLL": 1.5})
     >>> p_values = pd.DataFrame(1.0, index=average.index, columns=average.index)
     >>> p_values.loc["BR", ["ECC", "SPL-MLL"]] = p_values.loc[["ECC", "SPL-MLL"], "BR"] = 0.01
@@ -76,44 +74,6 @@ class CriticalDifferenceDisplay:
         self.over = over
 
     @classmethod
-    def from_results(
-        cls,
-        results: pd.DataFrame,
-        measures: Sequence[str] = PAPER_MEASURES,
-        *,
-        unit: Any = "data",
-        missing: Any = "method",
-        level: float = 0.05,
-        ax: Any = None,
-    ) -> CriticalDifferenceDisplay:
-        """Draw the results of an experiment.
-
-        Parameters
-        ----------
-        results : DataFrame
-            One line for each run, as an experiment returns them.
-        measures : sequence of str, default=PAPER_MEASURES
-            Names in :data:`splmll.metrics.MEASURES`.
-        unit : {"data", "data and measure"}, default="data"
-            What is a block, see :func:`splmll.experiments.statistics.average_ranks`.
-        missing : {"method", "data"}, default="method"
-            What is left out where a method has no result on a data set.
-        level : float, default=0.05
-            The level of the critical difference.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-
-        Returns
-        -------
-        display : CriticalDifferenceDisplay
-            The display, drawn.
-        """
-        from splmll.experiments.statistics import average_ranks, nemenyi_test
-
-        ranks = average_ranks(results, measures, unit=unit, missing=missing)
-        return cls.from_test(nemenyi_test(ranks, level), ax=ax)
-
-    @classmethod
     def from_test(cls, test: Any, *, ax: Any = None) -> CriticalDifferenceDisplay:
         """Draw a test that was done.
 
@@ -132,8 +92,8 @@ class CriticalDifferenceDisplay:
         over = f"over {test.ranks.where()}"
         return cls(test.average, test.p_values, test.critical_difference, test.level, over).plot(ax)
 
-    def plot(self, ax: Any = None) -> CriticalDifferenceDisplay:
-        """Draw the diagram into `ax`, or into a new figure.
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the diagram into `ax`, or into a new figure that is as high as its names need.
 
         Parameters
         ----------
@@ -143,15 +103,21 @@ class CriticalDifferenceDisplay:
         Returns
         -------
         self : CriticalDifferenceDisplay
-            The display.
+            The display, with `ax_` and `figure_`.
         """
-        import matplotlib.pyplot as plt
+        super().plot(ax)
+        if ax is None:
+            lowest, highest = self.ax_.get_ylim()
+            self.figure_.set_size_inches(WIDTH, LINE * (highest - lowest + 1))
+        return self
+
+    def _size(self) -> tuple[float, float]:
+        return WIDTH, WIDTH  # only what is drawn tells how many lines there are
+
+    def _draw(self, ax: Any) -> None:
         from matplotlib.ticker import MaxNLocator
         from scikit_posthocs import critical_difference_diagram
 
-        new = ax is None
-        if new:
-            _, ax = plt.subplots(layout="constrained")
         average = self.average.sort_values(kind="stable")
         drawn = critical_difference_diagram(
             average,
@@ -167,8 +133,7 @@ class CriticalDifferenceDisplay:
         )
         for label in drawn["labels"]:
             label.set_color("black")
-            # A dollar in a name is a dollar.
-            label.set_parse_math(False)
+        plain_text(*drawn["labels"])
         # The methods of the left half come first, best first; the right half is from the worst up.
         half = (len(average) + 1) // 2
         order = [*average.index[:half], *average.index[half:][::-1]]
@@ -180,11 +145,6 @@ class CriticalDifferenceDisplay:
         lowest = min(label.get_position()[1] for label in drawn["labels"])
         ax.set_ylim(lowest - 1, LINES_ABOVE)
         ax.set_title(f"Average rank {self.over}".strip(), fontsize="medium")
-        if new:
-            ax.figure.set_size_inches(WIDTH, LINE * (LINES_ABOVE - lowest + 2))
-        self.ax_ = ax
-        self.figure_ = ax.figure
-        return self
 
     def _draw_critical_difference(self, ax: Any) -> None:
         """A measure of the critical difference above the left end of the axis."""

@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from splmll.metrics import MEASURES
+from splmll.plots.display import Display
 
 if TYPE_CHECKING:
     from splmll.landmarks.path import LandmarkPath
 
 
-class LandmarkPathDisplay:
+class LandmarkPathDisplay(Display):
     """One measure against the number of landmarks.
 
     Make one with `from_estimator` or `from_path`. `LandmarkPath.plot` draws all measures at once.
@@ -28,8 +29,6 @@ class LandmarkPathDisplay:
 
     Attributes
     ----------
-    ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn.
     line_ : matplotlib Line2D
         The path.
     without_ : matplotlib Line2D or None
@@ -114,24 +113,12 @@ class LandmarkPathDisplay:
             raise ValueError(f"The path has no measure {measure!r}; it has {', '.join(known)}.")
         return cls(path, measure).plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> LandmarkPathDisplay:
-        """Draw the curve into `ax`, or into a new figure.
+    def _size(self) -> tuple[float, float]:
+        return 5.0, 3.4
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw.
-
-        Returns
-        -------
-        self : LandmarkPathDisplay
-            The display.
-        """
-        import matplotlib.pyplot as plt
+    def _draw(self, ax: Any) -> None:
         from matplotlib.ticker import MaxNLocator
 
-        if ax is None:
-            _, ax = plt.subplots(figsize=(5.0, 3.4), layout="constrained")
         self.without_ = None
         if self.measure == "objective":
             values, title = self.path.objective, "objective without sparsity ↓"
@@ -147,6 +134,3 @@ class LandmarkPathDisplay:
         ax.set(xlabel="number of landmarks", ylabel=title)
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.legend(frameon=False)
-        self.ax_ = ax
-        self.figure_ = ax.figure
-        return self

@@ -11,6 +11,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from splmll.plots.display import plain_text
+from splmll.plots.label_input import label_matrix, label_names_of, same_columns
+from splmll.plots.landmark_weights import landmark_model, landmark_numbers
+
 COLOURS = {"landmark": "red", "correct": "green", "missed": "grey", "wrong": "black"}
 """What a label in the figure can be: a landmark that is right, another label that is right, a true
 label that was not predicted, a predicted label that is not true."""
@@ -84,8 +88,8 @@ class PredictionsDisplay:
 
         Parameters
         ----------
-        estimator : SPLMLL
-            A fitted model.
+        estimator : SPLMLL, Pipeline or search
+            The fitted estimator, or a pipeline or a search around it.
         X : array
             Rows to predict.
         Y : array, sparse array or DataFrame of shape (n_rows, n_labels)
@@ -94,22 +98,18 @@ class PredictionsDisplay:
             What to show; X itself by default, pictures of shape (n_rows, channels, height, width)
             or rows of features.
         label_names : sequence of str, optional
-            Names; by default those the estimator has seen, or the numbers of the labels.
+            Names; by default those the estimator or Y has, or the numbers of the labels.
         n_columns : int, default=4
             Pictures side by side.
         """
-        names = getattr(estimator, "label_names_in_", None)
-        landmarks = list(estimator.landmarks_)
-        if names is not None:
-            landmarks = [list(names).index(name) for name in landmarks]
-        if label_names is None:
-            label_names = [str(j) for j in range(Y.shape[1])] if names is None else list(names)
+        model = landmark_model(estimator)
+        names = label_names_of(model.label_format_.n_labels, model, Y, given=label_names)
         return cls.from_predictions(
             X if pictures is None else pictures,
             Y,
             estimator.predict(X),
-            label_names,
-            landmarks,
+            names,
+            landmark_numbers(model).tolist(),
             n_columns=n_columns,
         )
 
@@ -142,7 +142,8 @@ class PredictionsDisplay:
         shown = pictures.toarray() if sparse.issparse(pictures) else np.asarray(pictures)
         if shown.ndim == 4:
             shown = shown[:, 0] if shown.shape[1] == 1 else np.moveaxis(shown, 1, -1)
-        true, predicted = _as_bool(Y_true), _as_bool(Y_pred)
+        true = label_matrix(Y_true) == 1
+        predicted = label_matrix(same_columns(Y_true, Y_pred)) == 1
         if not len(shown) == len(true) == len(predicted):
             raise ValueError(
                 f"{len(shown)} pictures, {len(true)} rows of true and {len(predicted)} of predicted"
@@ -190,7 +191,7 @@ class PredictionsDisplay:
                 ax.imshow(self.pictures[number], cmap="gray_r")
             ax.set(xticks=[], yticks=[])
             for line, (name, kind) in enumerate(self.labels_of(number)):
-                ax.text(
+                text = ax.text(
                     1.05,
                     1 - 0.14 * line,
                     name,
@@ -199,6 +200,7 @@ class PredictionsDisplay:
                     verticalalignment="top",
                     fontsize=9,
                 )
+                plain_text(text)
         figure.legend(
             handles=[Patch(color=colour, label=kind) for kind, colour in COLOURS.items()],
             loc="outside lower center",
@@ -208,7 +210,3 @@ class PredictionsDisplay:
         self.figure_ = figure
         self.axes_ = axes.ravel()[: len(self.pictures)]
         return self
-
-
-def _as_bool(Y: Any) -> np.ndarray:
-    return (Y.toarray() if sparse.issparse(Y) else np.asarray(Y)) == 1

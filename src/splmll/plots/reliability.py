@@ -8,12 +8,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+
+from splmll.plots.display import Display
+from splmll.plots.label_input import check_same_shape, label_matrix, same_columns, score_matrix
+from splmll.scores import choose_method, scores_of
 
 STRATEGIES = ("uniform", "quantile")
 
 
-class ReliabilityDisplay:
+class ReliabilityDisplay(Display):
     """Observed frequency against predicted probability, over all labels together.
 
     Make one with `from_estimator` or `from_predictions`.
@@ -37,8 +40,6 @@ class ReliabilityDisplay:
         The reliability curve.
     bars_ : matplotlib BarContainer
         The histogram of predicted probabilities.
-    ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn.
 
     Examples
     --------
@@ -107,15 +108,12 @@ class ReliabilityDisplay:
         display : ReliabilityDisplay
             The display, drawn.
         """
-        # Imported here so that plots can be drawn from predictions without the estimators.
-        from splmll.scores import choose_method, scores_of
-
         shape = np.shape(Y)
         method = choose_method(estimator, "predict_proba")
         probabilities = scores_of(estimator, X, shape[1] if len(shape) == 2 else 1, method)
         return cls.from_predictions(
             Y,
-            probabilities.reshape(shape),
+            probabilities,
             n_bins=n_bins,
             strategy=strategy,
             name=type(estimator).__name__ if name is None else name,
@@ -167,25 +165,11 @@ class ReliabilityDisplay:
         observed[filled] = np.bincount(bins, relevant, len(counts))[filled] / counts[filled]
         return cls(edges, predicted, observed, counts, name).plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> ReliabilityDisplay:
-        """Draw curve and histogram into ``ax``, or into a new figure.
+    def _size(self) -> tuple[float, float]:
+        return 5.0, 5.0
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw. Several displays can share one; each adds its curve and histogram.
-
-        Returns
-        -------
-        self : ReliabilityDisplay
-            The display.
-        """
-        import matplotlib.pyplot as plt
-
-        first = ax is None or not ax.lines
-        if ax is None:
-            _, ax = plt.subplots(figsize=(5.0, 5.0), layout="constrained")
-        if first:
+    def _draw(self, ax: Any) -> None:
+        if not ax.lines:  # several displays can share their axes
             ax.plot([0, 1], [0, 1], linestyle=":", color="black", label="perfectly calibrated")
         filled = self.counts > 0
         number = f"ECE = {self.expected_calibration_error:.3f}"
@@ -209,25 +193,16 @@ class ReliabilityDisplay:
             ylabel="share of relevant cells (bars: share of all cells)",
         )
         ax.legend(loc="upper left")
-        self.ax_ = ax
-        self.figure_ = ax.figure
-        return self
 
 
 def _known_cells(Y: Any, probabilities: Any) -> tuple[np.ndarray, np.ndarray]:
-    labels = np.asarray(Y.toarray() if sparse.issparse(Y) else Y, dtype=np.float64)
-    values = np.asarray(probabilities, dtype=np.float64)
-    if labels.shape != values.shape:
-        raise ValueError(
-            f"Probabilities of shape {values.shape} for labels of shape {labels.shape}: both need "
-            "one row per example and one column per label."
-        )
+    labels = label_matrix(Y)
+    values = score_matrix(same_columns(Y, probabilities))
+    check_same_shape(labels, values, "Probabilities")
     known = ~np.isnan(labels)
     labels, values = labels[known], values[known]
     if not labels.size:
         raise ValueError("No label is known, so there is nothing to compare probabilities with.")
-    if not np.all((labels == 0) | (labels == 1)):
-        raise ValueError("Labels must be 0 or 1 (or NaN): pass a 0/1 matrix as Y.")
     if not np.all((values >= 0) & (values <= 1)):
         raise ValueError(
             "Probabilities must lie between 0 and 1: pass what predict_proba returns, or calibrate "

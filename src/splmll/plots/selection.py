@@ -10,8 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from splmll.plots.display import HeatmapDisplay
+from splmll.plots.label_input import label_names_of
+from splmll.plots.landmark_weights import landmark_model
 
-class SelectionDisplay:
+
+class SelectionDisplay(HeatmapDisplay):
     """Heat map of the selection matrix B.
 
     Make one with `from_estimator`, or from the matrix itself.
@@ -22,13 +26,6 @@ class SelectionDisplay:
         The matrix B.
     label_names : sequence of str
         Names of rows and columns.
-
-    Attributes
-    ----------
-    ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn.
-    im_ : matplotlib AxesImage
-        The heat map.
 
     Examples
     --------
@@ -51,8 +48,8 @@ class SelectionDisplay:
 
         Parameters
         ----------
-        estimator : SPLMLL
-            The fitted estimator.
+        estimator : SPLMLL, Pipeline or search
+            The fitted estimator, or a pipeline or a search around it.
         label_names : sequence of str, optional
             Names; by default those the estimator has seen, or the numbers of the labels.
         ax : matplotlib Axes, optional
@@ -63,26 +60,15 @@ class SelectionDisplay:
         display : SelectionDisplay
             The display, drawn.
         """
-        selection = np.asarray(estimator.selection_)
+        model = landmark_model(estimator)
+        selection = np.asarray(model.selection_)
         matrix = np.diag(selection) if selection.ndim == 1 else selection
-        if label_names is None:
-            label_names = estimator.label_format_.names_of(np.arange(len(matrix)))
-        return cls(matrix, label_names).plot(ax=ax)
+        names = label_names_of(len(matrix), model, given=label_names)
+        return cls(matrix, names).plot(ax=ax)
 
-    def plot(self, ax: Any = None, *, cmap: Any = "viridis") -> SelectionDisplay:
-        """Draw the heat map into `ax`, or into a new figure."""
-        import matplotlib.pyplot as plt
+    def _size(self) -> tuple[float, float]:
+        side = min(max(3.5, 0.3 * len(self.label_names) + 2.0), 14.0)
+        return side + 0.8, side
 
-        n_labels = len(self.label_names)
-        if ax is None:
-            side = min(max(3.5, 0.3 * n_labels + 2.0), 14.0)
-            _, ax = plt.subplots(figsize=(side + 0.8, side), layout="constrained")
-        image = ax.imshow(self.selection, cmap=cmap)
-        size = 9 if n_labels <= 15 else 7 if n_labels <= 40 else 4
-        ax.set_xticks(range(n_labels), self.label_names, rotation=45, ha="right", fontsize=size)
-        ax.set_yticks(range(n_labels), self.label_names, fontsize=size)
-        ax.figure.colorbar(image, ax=ax, label="B")
-        self.ax_ = ax
-        self.figure_ = ax.figure
-        self.im_ = image
-        return self
+    def _draw(self, ax: Any) -> None:
+        self._draw_cells(ax, self.selection, self.label_names, self.label_names, "B", tilt=45)

@@ -1,0 +1,121 @@
+"""Write what a store of ``splmll reproduce`` holds into the docs: ``docs/make_results.py STORE``.
+
+docs/results.md gets the tables, ranks, tests and costs, the README the tables between its marks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from splmll.experiments.published import published
+from splmll.experiments.reproduce import TABLE_2_METHODS
+from splmll.experiments.store import Store
+from splmll.experiments.tables import comparison_table
+from splmll.experiments.writing import ranks_and_tests
+from splmll.metrics import PAPER_MEASURES
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ["emotions", "scene", "yeast", "tmc2007"]
+START, END = "<!-- table2:start -->", "<!-- table2:end -->"
+
+OPENING = """# Results of the full runs
+
+Written by `python docs/make_results.py out/store` from the store of
+`splmll reproduce table2 --out out`. Every method has its default settings; {seeds} seeds where a
+method draws anything, one run where it does not. {units} units, {failed}.
+"""
+
+
+def tables(results: pd.DataFrame) -> str:
+    """Return one Markdown table per data set, the common part of their captions once at the end."""
+    parts = []
+    for name in _present(results):
+        of_data = results[results["data"] == name]
+        table = comparison_table(of_data, PAPER_MEASURES, published())
+        body, caption = table.to_markdown().rsplit("\n\n", 1)
+        parts.append(f"**{name}**\n\n{body}")
+    _, _, conditions = caption.partition(". ")
+    return "\n\n".join([*parts, conditions.strip()])
+
+
+def costs(results: pd.DataFrame) -> str:
+    """Return mean seconds of a fit and the peak memory of its process, per data set."""
+    done = results[results["status"] == "done"]
+    by_method = done.groupby(["method", "data"])[["fit_seconds", "peak_memory_mb"]].mean()
+    names = _present(results)
+    lines = [f"| method | {' | '.join(names)} |", "| --- " * (len(names) + 1) + "|"]
+    for method in TABLE_2_METHODS:
+        cells = []
+        for name in names:
+            if (method, name) not in by_method.index:
+                cells.append("-")
+                continue
+            seconds, megabytes = by_method.loc[(method, name)]
+            cells.append(f"{seconds:,.1f} s, {megabytes:,.0f} MB")
+        lines.append(f"| {method} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def page(results: pd.DataFrame) -> str:
+    """Return docs/results.md."""
+    failed = results[results["status"] != "done"]
+    opening = OPENING.format(
+        seeds=results["seed"].nunique(),
+        units=len(results),
+        failed="none failed" if failed.empty else f"{len(failed)} not done (said in the tables)",
+    )
+    versions = json.loads(results["versions"].iloc[-1])
+    host = json.loads(results["host"].iloc[-1])
+    machine = (
+        f"{', '.join(f'{name} {version}' for name, version in versions.items())}; "
+        f"{host['cores']} cores of {host['processor']}, {host['memory_mb'] / 1024:.0f} GB"
+    )
+    return "\n".join(
+        [
+            opening,
+            tables(results),
+            "",
+            "## Ranks and tests",
+            "",
+            ranks_and_tests(results),
+            "## What they cost",
+            "",
+            "Seconds of one fit (two units at a time on two cores, beside other work: read them as "
+            "orders of magnitude) and the peak memory of its process, which holds the data and the "
+            "libraries as well.",
+            "",
+            costs(results),
+            "",
+            f"Run with {machine}.",
+            "",
+        ]
+    )
+
+
+def _present(results: pd.DataFrame) -> list[str]:
+    return [name for name in DATA if name in set(results["data"])]
+
+
+def main() -> None:
+    """Write both files."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("store", help="folder of the store")
+    results = Store(parser.parse_args().store).results()
+    results = results[
+        (results["protocol"] == "held-out")
+        & results["data"].isin(DATA)
+        & results["method"].isin(TABLE_2_METHODS)
+    ]
+    (ROOT / "docs" / "results.md").write_text(page(results), encoding="utf-8")
+    readme = ROOT / "README.md"
+    before, _, rest = readme.read_text("utf-8").partition(START)
+    _, _, after = rest.partition(END)
+    readme.write_text(f"{before}{START}\n{tables(results)}\n{END}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+"""In a Pipeline with GridSearchCV: pandas in, pandas out.
+
+Scaling and projection are learned inside of the pipeline, from the training rows of each fold
+alone. Labels go in as a DataFrame, and predictions come out as one, with the names of the labels
+and the index of the rows.
+
+It prints::
+
+    best settings: {'pca__n_components': 60, 'splmll__n_landmarks': 8}
+    micro-F1 on 917 other genes: 0.659
+               Class1  Class2  Class3  Class4  Class5
+    gene 1500       0       1       0       1       1
+    gene 1501       0       0       1       1       0
+    gene 1502       1       1       0       0       1
+"""
+
+import pandas as pd
+from sklearn.decomposition import PCA
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from splmll import SPLMLL, load_dataset
+from splmll.metrics import SCORERS
+from splmll.model_selection import MultilabelStratifiedKFold
+
+yeast = load_dataset("yeast")
+genes = pd.Index([f"gene {number}" for number in range(len(yeast.X))])
+X = pd.DataFrame(yeast.X, genes, yeast.feature_names)
+Y = pd.DataFrame(yeast.Y, genes, yeast.label_names)
+pipeline = make_pipeline(StandardScaler(), PCA(), SPLMLL("linear", random_state=0))
+search = GridSearchCV(
+    pipeline.set_output(transform="pandas"),
+    {"pca__n_components": [20, 60], "splmll__n_landmarks": [4, 8]},
+    scoring=SCORERS["micro_f1"],
+    cv=MultilabelStratifiedKFold(3, shuffle=True, random_state=0),
+).fit(X.iloc[yeast.train], Y.iloc[yeast.train])
+test = X.iloc[yeast.test]
+print("best settings:", search.best_params_)
+print(f"micro-F1 on {len(test)} other genes: {search.score(test, Y.loc[test.index]):.3f}")
+print(search.predict(test.head(3)).iloc[:, :5])
