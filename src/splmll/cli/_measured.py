@@ -47,7 +47,7 @@ def show_landmarks(tagger: Tagger) -> None:
                 float(line["weight"]),
                 float(line["predictability"]),
                 float(line["representativeness"]),
-                ", ".join(line["carries"]),
+                ", ".join(line["carries"]) or "itself alone",
             )
             for name, line in found.iterrows()
         ),

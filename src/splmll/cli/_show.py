@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -31,6 +33,18 @@ def show_table(title: str, columns: Sequence[str], lines: Iterable[Sequence[Any]
     console.print(Text(title, style="bold"))  # a title of the table would be as narrow as it
     console.print(table)
     console.print()
+
+
+def show_written(tags_per_row: Counter[int], out: Path, *, as_json: bool = False) -> None:
+    """Say how many rows got how many tags (tags -> rows), and where they are."""
+    n_rows, empty = tags_per_row.total(), tags_per_row[0]
+    n_tags = sum(tags * rows for tags, rows in tags_per_row.items())
+    if as_json:
+        show_json({"rows": n_rows, "tags": n_tags, "rows_without_tags": empty, "out": str(out)})
+        return
+    none = f"; {empty:,} without a tag" if empty else ""
+    typer.echo(f"{n_rows:,} rows, {n_tags / n_rows:.1f} tags on average{none}.")
+    typer.echo(out)
 
 
 def working(what: str) -> Any:

@@ -6,29 +6,45 @@ do; ``--debug`` shows the whole story.
 
 from __future__ import annotations
 
+import inspect
 import sys
 import traceback
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
-import click
 import typer
 from rich.console import Console
 
 from splmll import __version__
 from splmll.cli.compare import compare
 from splmll.cli.datasets import datasets
+from splmll.cli.doctor import doctor
 from splmll.cli.evaluate import evaluate
 from splmll.cli.explain import explain
+from splmll.cli.export import export
 from splmll.cli.fit import fit
 from splmll.cli.landmarks import landmarks
 from splmll.cli.methods import methods
 from splmll.cli.predict import predict
 from splmll.cli.recover import recover
 from splmll.cli.reproduce import reproduce
-from splmll.exceptions import DatasetError
+from splmll.cli.serve import serve
 
 BAD_INPUT, FAILURE, INTERRUPTED = 2, 1, 130
+
+# Typer brings its own copy of Click along, or takes the one installed: its errors tell which.
+_UsageProblem: type[Exception] = next(
+    each for each in typer.BadParameter.__mro__ if each.__name__ == "ClickException"
+)
+
+# Files and folders that are not there, or not what they should be.
+_WRONG_PLACES = (
+    FileExistsError,
+    FileNotFoundError,
+    IsADirectoryError,
+    NotADirectoryError,
+    PermissionError,
+)
 
 app = typer.Typer(
     name="splmll",
@@ -40,13 +56,33 @@ app = typer.Typer(
 )
 # In the order of use: one's own table first, then comparisons, then what there is.
 _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
-    "Tag your own table": (fit, predict, evaluate, explain, landmarks, recover),
+    "Tag your own table": (
+        doctor,
+        fit,
+        predict,
+        evaluate,
+        explain,
+        landmarks,
+        recover,
+        export,
+        serve,
+    ),
     "Compare methods": (compare, reproduce),
     "Look up": (datasets, methods),
 }
+
+
+def _help_of(command: Callable[..., None]) -> str:
+    """Return the docstring of a command for a terminal of any width."""
+    text, _, examples = inspect.cleandoc(command.__doc__ or "").partition("Examples\n--------\n")
+    paragraphs = [" ".join(part.split()) for part in text.split("\n\n") if part.strip()]
+    lines = [line.strip() for line in examples.splitlines() if line.strip()]
+    return "\n\n".join([*paragraphs, "[bold]Examples[/bold]", *lines])
+
+
 for _panel, _commands in _COMMANDS.items():
     for _command in _commands:
-        app.command(rich_help_panel=_panel)(_command)
+        app.command(rich_help_panel=_panel, help=_help_of(_command))(_command)
 
 
 def _show_version(wanted: bool) -> None:
@@ -76,21 +112,48 @@ def main(arguments: list[str] | None = None) -> None:
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in arguments
+    hook = sys.unraisablehook
+    if not debug:
+        # Arrow shows tracebacks of errors that it then reports in an orderly way.
+        sys.unraisablehook = lambda _: None
     try:
-        app(args=[each for each in arguments if each != "--debug"], standalone_mode=False)
-    except click.exceptions.Abort:
-        sys.exit(_tell("Stopped.", INTERRUPTED))
-    except KeyboardInterrupt:
-        sys.exit(_tell("Stopped; what was finished is kept.", INTERRUPTED))
-    except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
-    except click.exceptions.Exit as ending:
-        sys.exit(ending.exit_code)
-    except (DatasetError, ValueError, FileNotFoundError, ImportError) as error:
-        sys.exit(_tell(error, BAD_INPUT, debug))
+        status = app(args=[each for each in arguments if each != "--debug"], standalone_mode=False)
+        sys.stdout.flush()  # a full disk is noticed here, not when nobody can tell of it any more
+    except (typer.Abort, KeyboardInterrupt):
+        status = INTERRUPTED
+    except typer.Exit as ending:
+        status = ending.exit_code
+    except _UsageProblem as error:
+        status = _tell_usage(error, debug)
+    except _WRONG_PLACES as error:
+        status = _tell(f"{_file_problem(error)}; check the path.", BAD_INPUT, debug)
+    except (ValueError, ImportError) as error:
+        status = _tell(error, BAD_INPUT, debug)
+    except OSError as error:
+        status = _tell(f"{_file_problem(error)}.", FAILURE, debug)
     except Exception as error:
-        sys.exit(_tell(error, FAILURE, debug))
+        kind = type(error).__name__
+        status = _tell(f"{kind}: {error}\nThe option --debug shows where.", FAILURE, debug)
+    finally:
+        sys.unraisablehook = hook
+    if status == INTERRUPTED:
+        _tell("Stopped; what was finished is kept.", INTERRUPTED)
+    # A command that ended well returns nothing; one that raised typer.Exit, its status.
+    sys.exit(status or 0)
+
+
+def _tell_usage(error: Any, debug: bool) -> int:
+    """Say what was typed wrongly, and where the options are explained."""
+    message = error.format_message()
+    if not message:
+        return int(error.exit_code)  # the help that `splmll` alone prints is the message
+    command = error.ctx.command_path if getattr(error, "ctx", None) else "splmll"
+    message = message if message.endswith((".", "?")) else f"{message}."
+    return _tell(f"{message} See `{command} --help`.", error.exit_code, debug)
+
+
+def _file_problem(error: OSError) -> str:
+    return f"{error.filename}: {error.strerror}" if error.filename else str(error).rstrip(".")
 
 
 def _tell(what: object, status: int, debug: bool = False) -> int:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 CHUNK_ROWS = 10_000  # rows that are in memory at the same time
 BAR = 30  # characters of the longest bar
+LEAST_SHOWN = 0.0005  # less would be printed as zero; the largest is shown anyway
 BEST = 3  # labels shown where none is predicted
 
 
@@ -93,7 +94,8 @@ def _show_bars(found: pd.DataFrame, top: int) -> None:
     longest = float(np.abs(parts.to_numpy()).max(initial=0.0))
     for label, line in found.iterrows():
         added = line.iloc[2:].astype(float)
-        order = added.abs().sort_values(ascending=False, kind="stable").index[:top]
+        ranked = added.abs().sort_values(ascending=False, kind="stable")
+        order = ranked.index[:1].append(ranked.index[1:top][ranked.iloc[1:top] >= LEAST_SHOWN])
         lines = [
             (
                 name,

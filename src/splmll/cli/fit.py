@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from splmll.cli._config import (
+    check_config_place,
+    settings_of,
+    use_config,
+    write_config,
+)
 from splmll.cli._show import show_json, working
 
 if TYPE_CHECKING:
@@ -14,6 +21,7 @@ if TYPE_CHECKING:
 
 
 def fit(
+    context: typer.Context,
     file: Annotated[
         Path, typer.Argument(help="A CSV, TSV or Parquet table; or ARFF, LIBSVM.", metavar="FILE")
     ],
@@ -59,9 +67,37 @@ def fit(
     jobs: Annotated[
         int | None, typer.Option(help="Folds trained at the same time.", show_default="1")
     ] = None,
+    device: Annotated[
+        str | None,
+        typer.Option(
+            help="Where networks are trained: auto, cpu, cuda, cuda:1, mps.", show_default="auto"
+        ),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            help="A setting of the method, such as lambda2=0.1; may be given again.",
+            metavar="NAME=VALUE",
+        ),
+    ] = None,
     out: Annotated[
         Path, typer.Option(help="Folder for the model, or a file that ends in .zip.")
     ] = Path("model"),
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            help="A YAML file with these options and, under settings, those of the method. What is "
+            "typed wins.",
+            metavar="FILE.yaml",
+            callback=use_config,
+            is_eager=True,
+        ),
+    ] = None,
+    save_config: Annotated[
+        Path | None,
+        typer.Option(help="Write what was used, so that --config repeats it.", metavar="FILE.yaml"),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Learn to tag from a table whose rows have tags, and say how well it went.
@@ -77,14 +113,19 @@ def fit(
 
         splmll fit notes.parquet --labels 'is_*' --ignore id --landmarks 20 --seed 1
 
-        splmll fit scenes.arff --method ML-kNN
+        splmll fit scenes.arff --method ML-kNN --set n_neighbors=20 --save-config run.yaml
+
+        splmll fit --config run.yaml --seed 2 --out other
     """
     # Imported here: `splmll --help` should not wait for PyTorch.
     from splmll.experiments.unit import changed_settings, threshold_rule
     from splmll.tagging import Tagger, read_examples
 
     rule = None if threshold is None else threshold_rule(threshold)
+    chosen = settings_of(context, settings or [])
     _check_place(out)
+    if save_config is not None:
+        check_config_place(save_config)
     data, reading = read_examples(
         file, labels or [], delimiter=delimiter, text=text or [], ignore=ignore or []
     )
@@ -96,9 +137,28 @@ def fit(
             threshold=rule,
             random_state=seed,
             n_jobs=jobs,
+            device=device,
+            settings=chosen,
             reading=reading,
         )
     tagger.save(out)
+    if save_config is not None:
+        used = {
+            "file": str(file),
+            "labels": labels,
+            "text": text,
+            "ignore": ignore,
+            "delimiter": delimiter,
+            "method": tagger.method,
+            "landmarks": landmarks,
+            "threshold": rule,
+            "seed": seed,
+            "jobs": jobs,
+            "device": device,
+            "out": str(out),
+            "settings": chosen,
+        }
+        write_config(save_config, used)
     size = _size(out)
     if json:
         show_json(
@@ -128,15 +188,21 @@ def fit(
     typer.echo(
         f"The fit on all rows took {tagger.fit_seconds:.1f} s; the model has {size / 1e3:,.0f} kB."
     )
+    typer.echo(f"Tags for other rows: splmll predict {quote(str(out))} FILE --out tags.csv")
     typer.echo(out)
 
 
 def _check_place(out: Path) -> None:
     """Refuse a place that cannot be written to, before anyone has waited for the fit."""
-    from splmll.persistence.storage import members_of
+    from splmll.persistence.storage import ZIP_SUFFIX, members_of
+    from splmll.tagging.output import check_folder, check_writable
 
-    if out.exists() and out.suffix.lower() != ".zip":
+    if out.suffix.lower() == ZIP_SUFFIX:
+        check_writable(out)
+        return
+    if out.exists():
         members_of(out)
+    check_folder(out)
 
 
 def _method(tagger: Tagger) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -19,30 +20,44 @@ def predict(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="A .csv or .parquet file for the tags.", show_default="CSV to standard output"
+            help="A .csv, .parquet or .jsonl file for the tags.",
+            show_default="CSV to standard output",
         ),
     ] = None,
     scores: Annotated[
         bool, typer.Option("--scores", help="Also how sure each label is, from 0 to 1.")
     ] = False,
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Also the landmarks that carried each label, and how much."),
+    ] = False,
     keep: Annotated[
         list[str] | None,
         typer.Option(help="A column to copy, such as an id; may be given again.", metavar="COLUMN"),
     ] = None,
+    json: Annotated[
+        bool,
+        typer.Option(
+            "--json", help="Print JSON: one object for each row, or the summary with --out."
+        ),
+    ] = False,
 ) -> None:
     """Give rows their tags, one line for each row, in the order of the file.
 
     Tags are written as they were learned: in one column, or as columns of 0 and 1. A CSV or Parquet
-    file is read some rows at a time, so it may be larger than memory.
+    file is read some rows at a time, so it may be larger than memory. An explanation such as "oil:
+    pump +0.41, leak +0.22" names for each label the landmarks that changed its score most.
 
     Examples
     --------
         splmll predict model new.csv --out tags.csv
 
         splmll predict model new.parquet --keep id --scores --out tags.parquet
+
+        splmll predict model new.csv --explain --json
     """
     # Imported here: `splmll --help` should not wait for PyTorch.
-    from splmll.cli._show import working
+    from splmll.cli._show import show_written, working
     from splmll.exceptions import DatasetError
     from splmll.names import check_columns
     from splmll.tagging import Tagger
@@ -52,19 +67,27 @@ def predict(
     if out is not None:
         check_output(out)
     tagger = Tagger.load(model)
+    if explain:
+        tagger.landmarks()  # a method without landmarks is refused before the file is read
     rows = max(1, min(CHUNK_ROWS, CHUNK_CELLS // len(tagger.label_names)))
     chunks = iterate_rows(file, tagger.reading, tagger.column_kinds, rows=rows)
     kept = keep or []
+    tags_per_row: Counter[int] = Counter()
     with (
         working(f"tagging {file}"),
-        prediction_writer(out, tagger.reading, tagger.label_names) as writer,
+        prediction_writer(out, tagger.reading, tagger.label_names, as_json=json) as writer,
     ):
         for X, chunk in chunks:
             if kept and chunk is None:
                 raise DatasetError("the file has no columns to keep; leave out --keep", path=file)
             check_columns(kept, [] if chunk is None else chunk.names, file)
+            labels = tagger.predict(X)
+            tags_per_row.update(labels.to_numpy().sum(axis=1).tolist())
             writer.write(
-                tagger.predict(X),
+                labels,
                 tagger.scores(X) if scores else None,
                 {name: chunk.columns[name] for name in kept if chunk is not None},
+                tagger.carriers(X) if explain else None,
             )
+    if out is not None:
+        show_written(tags_per_row, out, as_json=json)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -20,9 +21,16 @@ def recover(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="A .csv or .parquet file for the tags.", show_default="CSV to standard output"
+            help="A .csv, .parquet or .jsonl file for the tags.",
+            show_default="CSV to standard output",
         ),
     ] = None,
+    json: Annotated[
+        bool,
+        typer.Option(
+            "--json", help="Print JSON: one object for each row, or the summary with --out."
+        ),
+    ] = False,
 ) -> None:
     """Complete all labels from those of the landmarks, without looking at the rows themselves.
 
@@ -34,6 +42,7 @@ def recover(
         splmll recover model landmarks.csv --out tags.csv
     """
     # Imported here: `splmll --help` should not wait for PyTorch.
+    from splmll.cli._show import show_written
     from splmll.tagging import Tagger
     from splmll.tagging.files import read_landmarks
     from splmll.tagging.output import check_output, prediction_writer
@@ -42,5 +51,8 @@ def recover(
         check_output(out)
     tagger = Tagger.load(model)
     answers = read_landmarks(file, tagger.landmark_names)
-    with prediction_writer(out, tagger.reading, tagger.label_names) as writer:
-        writer.write(tagger.recover(answers), None, {})
+    with prediction_writer(out, tagger.reading, tagger.label_names, as_json=json) as writer:
+        labels = tagger.recover(answers)
+        writer.write(labels, None, {})
+    if out is not None:
+        show_written(Counter(labels.to_numpy().sum(axis=1).tolist()), out, as_json=json)

@@ -16,7 +16,9 @@ from splmll.datasets.checks import check_unique, existing_file
 from splmll.datasets.columns import Table, count_columns, first_line, guess_delimiter, plain_cells
 from splmll.exceptions import DatasetError
 
-_BLOCK = 16 * 1024 * 1024  # bytes that Arrow takes at once; no row may be longer
+# Bytes that Arrow takes at once; no row may be longer. It reads up to 32 of them ahead, so this
+# decides how much memory a large file needs.
+_BLOCK = 2 * 1024 * 1024
 _HEAD_BYTES = 1 << 20  # how much is looked at for the delimiter and the names
 
 
@@ -93,7 +95,8 @@ def _parquet_chunks(path: Path, rows: int) -> Iterator[Chunk]:
     import pyarrow.parquet as pq
 
     first = 0
-    with pq.ParquetFile(path, page_checksum_verification=True) as file:
+    # Buffered in advance, everything that was read would stay in memory.
+    with pq.ParquetFile(path, page_checksum_verification=True, pre_buffer=False) as file:
         names = [str(name) for name in file.schema_arrow.names]
         check_unique(names, "column", path)
         for batch in file.iter_batches(batch_size=rows, use_threads=False):

@@ -1,17 +1,19 @@
 """Predictions into a file, some rows at a time, in the form in which the labels were learned.
 
 One column of tags where the training file had one, a column of 0 and 1 for each label where it had
-those.
+those. JSON Lines hold the tags of a row as a list in any case.
 """
 
 from __future__ import annotations
 
 import json
+import math
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TextIO
 
 import numpy as np
 import pandas as pd
@@ -22,17 +24,30 @@ from splmll.datasets.tabular import TAG_DELIMITERS
 from splmll.exceptions import DatasetError
 
 TAGS = "tags"  # name of the column where the training file had none
+SCORES = "scores"  # name in JSON Lines, where they are one object
+CARRIERS = "explanation"  # name of the column that says which landmarks carried the labels
 _PARQUET = (".parquet", ".pq")
-_SUFFIXES = (".csv", *_PARQUET)
+_LINES = ".jsonl"
+_SUFFIXES = (".csv", *_PARQUET, _LINES)
+_DECIMALS = 6  # of scores
+_MARKS = ':,;"'  # what stands between the names of an explanation
+
+
+Carriers = Sequence[Mapping[str, Mapping[str, float]]]
+"""For every row label -> landmark -> what it added, see :meth:`splmll.tagging.Tagger.carriers`."""
 
 
 class Writer(Protocol):
     """Takes predictions in the order of the rows."""
 
     def write(
-        self, labels: pd.DataFrame, scores: pd.DataFrame | None, kept: Mapping[str, Any]
+        self,
+        labels: pd.DataFrame,
+        scores: pd.DataFrame | None,
+        kept: Mapping[str, Any],
+        carriers: Carriers | None = None,
     ) -> None:
-        """Add rows: their labels, their scores, and columns to copy (lists or Arrow arrays)."""
+        """Add rows: labels, scores, columns to copy (lists or Arrow arrays) and carriers."""
 
 
 class _CsvWriter:
@@ -44,14 +59,21 @@ class _CsvWriter:
         self.first = True
 
     def write(
-        self, labels: pd.DataFrame, scores: pd.DataFrame | None, kept: Mapping[str, Any]
+        self,
+        labels: pd.DataFrame,
+        scores: pd.DataFrame | None,
+        kept: Mapping[str, Any],
+        carriers: Carriers | None = None,
     ) -> None:
-        columns = _columns(labels, scores, kept, self.reading)
-        # Copied columns are Arrow's: as lists, whole numbers beside gaps stay whole.
-        lists = {
-            name: values.to_pylist() if hasattr(values, "to_pylist") else values
-            for name, values in columns.items()
-        }
+        columns = _columns(labels, scores, kept, carriers, self.reading)
+        lists = {name: _plain(values) for name, values in columns.items()}
+        if scores is not None:
+            # Not 1.2e-05, which no one reads at a glance.
+            written = {
+                f"score:{name}": [f"{value:.{_DECIMALS}f}" for value in scores[name]]
+                for name in scores.columns
+            }
+            lists.update(written)
         cells = {
             name: pd.Series([self._cell(each) for each in values], dtype=object)
             if isinstance(values, list)
@@ -69,6 +91,35 @@ class _CsvWriter:
         return json.dumps(value) if self.delimiter is None else self.delimiter.join(value)
 
 
+class _LinesWriter:
+    """One JSON object for each row: the columns to keep, and the tags as a list."""
+
+    def __init__(self, file: TextIO, reading: dict[str, Any]) -> None:
+        self.file, self.name = file, _tag_column(reading) or TAGS
+
+    def write(
+        self,
+        labels: pd.DataFrame,
+        scores: pd.DataFrame | None,
+        kept: Mapping[str, Any],
+        carriers: Carriers | None = None,
+    ) -> None:
+        copied = {name: _plain(values) for name, values in kept.items()}
+        names = [*copied, self.name]
+        names += [] if scores is None else [SCORES]
+        names += [] if carriers is None else [CARRIERS]
+        check_unique(names, "name in the result", None)
+        for row, tags in enumerate(_tags(labels)):
+            line = {name: _json_cell(values[row]) for name, values in copied.items()}
+            line[self.name] = tags
+            if scores is not None:
+                line[SCORES] = scores.iloc[row].round(_DECIMALS).to_dict()
+            if carriers is not None:
+                line[CARRIERS] = carriers[row]
+            # What Parquet holds and JSON does not (dates, decimals) becomes text.
+            self.file.write(json.dumps(line, ensure_ascii=False, default=str) + "\n")
+
+
 class _ParquetWriter:
     """Arrow tables; tags of a row as a list."""
 
@@ -77,12 +128,16 @@ class _ParquetWriter:
         self.file: Any = None
 
     def write(
-        self, labels: pd.DataFrame, scores: pd.DataFrame | None, kept: Mapping[str, Any]
+        self,
+        labels: pd.DataFrame,
+        scores: pd.DataFrame | None,
+        kept: Mapping[str, Any],
+        carriers: Carriers | None = None,
     ) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        columns = _columns(labels, scores, kept, self.reading)
+        columns = _columns(labels, scores, kept, carriers, self.reading)
         if _tag_column(self.reading) is not None:
             name = str(_tag_column(self.reading))
             columns[name] = pa.array(columns[name], pa.list_(pa.string()))
@@ -98,18 +153,24 @@ class _ParquetWriter:
 
 @contextmanager
 def prediction_writer(
-    path: Path | None, reading: dict[str, Any], label_names: Sequence[str]
+    path: Path | None,
+    reading: dict[str, Any],
+    label_names: Sequence[str],
+    *,
+    as_json: bool = False,
 ) -> Iterator[Writer]:
     """Open a file for predictions, which is there when the block has ended well.
 
     Parameters
     ----------
     path : Path or None
-        A CSV or Parquet file by its suffix; None writes CSV to the standard output.
+        A CSV, Parquet or JSON Lines file by its suffix; None writes to the standard output.
     reading : dict
         How the labels stood in the training file, see :func:`splmll.tagging.read_examples`.
     label_names : sequence of str
         All labels.
+    as_json : bool, default=False
+        Whether the standard output gets JSON Lines in place of CSV.
 
     Yields
     ------
@@ -127,30 +188,109 @@ def prediction_writer(
     8,pump
     """
     if path is None:
-        yield _CsvWriter(sys.stdout, reading, label_names)
+        lines, table = (
+            _LinesWriter(sys.stdout, reading),
+            _CsvWriter(sys.stdout, reading, label_names),
+        )
+        yield lines if as_json else table
         return
     check_output(path)
+    suffix = path.suffix.lower()
     with atomic_write(path) as part:
-        if path.suffix.lower() in _PARQUET:
+        if suffix in _PARQUET:
             writer = _ParquetWriter(part, reading)
             try:
                 yield writer
             finally:
                 writer.close()
-        else:
-            with part.open("w", encoding="utf-8", newline="") as file:
+            return
+        with part.open("w", encoding="utf-8", newline="") as file:
+            if suffix == _LINES:
+                yield _LinesWriter(file, reading)
+            else:
                 yield _CsvWriter(file, reading, label_names)
 
 
 def check_output(path: Path) -> None:
     """Raise DatasetError unless predictions can be written to such a file."""
-    if path.suffix.lower() not in _SUFFIXES:
+    check_suffix(path, _SUFFIXES, "predictions are")
+    check_writable(path)
+
+
+def check_suffix(path: Path, suffixes: Sequence[str], what: str) -> None:
+    """Raise DatasetError unless the name of a file ends in one of the suffixes.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from splmll.tagging.output import check_suffix
+    >>> check_suffix(Path("path.gif"), (".png", ".svg"), "a figure is")
+    Traceback (most recent call last):
+        ...
+    splmll.exceptions.DatasetError: path.gif: a figure is written as .png, .svg; give a name ...
+    """
+    if path.suffix.lower() not in suffixes:
         raise DatasetError(
-            f"predictions are written as {', '.join(_SUFFIXES)}; give a name that ends so",
-            path=path,
+            f"{what} written as {', '.join(suffixes)}; give a name that ends so", path=path
         )
+
+
+def check_writable(path: Path) -> None:
+    """Raise DatasetError unless a file can be written there, before there is anything to write.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from splmll.tagging.output import check_writable
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     check_writable(Path(folder) / "new" / "tags.csv")
+    """
     if path.is_dir():
         raise DatasetError("this is a folder; give the name of a file", path=path)
+    check_folder(path.absolute().parent)
+
+
+def check_folder(folder: Path) -> None:
+    """Raise DatasetError unless files can be written to a folder, which need not be there yet.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from splmll.tagging.output import check_folder
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     check_folder(Path(folder) / "new")
+    """
+    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not there.is_dir():
+        raise DatasetError(
+            "this is a file, not a folder; give another place to write to", path=there
+        )
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise DatasetError(
+            "you may not write to this folder; give another place, or change its permissions",
+            path=there,
+        )
+
+
+def explanation_text(carriers: Mapping[str, Mapping[str, float]]) -> str:
+    """Return which landmarks carried the labels of a row, in one line.
+
+    Names that contain a colon, comma, semicolon or quote are written as in JSON, so that programs
+    can read the line, too.
+
+    Examples
+    --------
+    >>> from splmll.tagging.output import explanation_text
+    >>> explanation_text({"pump": {"pump": 0.614, "oil": -0.02}, "a, b": {"oil": 0.4}})
+    'pump: pump +0.614, oil -0.020; "a, b": oil +0.400'
+    """
+    return "; ".join(
+        f"{_quoted(label)}: "
+        + ", ".join(f"{_quoted(name)} {added:+.3f}" for name, added in landmarks.items())
+        for label, landmarks in carriers.items()
+    )
 
 
 def tag_delimiter(reading: dict[str, Any], label_names: Sequence[str]) -> str | None:
@@ -179,6 +319,7 @@ def _columns(
     labels: pd.DataFrame,
     scores: pd.DataFrame | None,
     kept: Mapping[str, Any],
+    carriers: Carriers | None,
     reading: dict[str, Any],
 ) -> dict[str, Any]:
     pairs = list(kept.items())
@@ -187,9 +328,30 @@ def _columns(
         prefix = reading.get("label_prefix", "")
         pairs += [(f"{prefix}{name}", labels[name].to_numpy()) for name in labels.columns]
     else:
-        names = np.asarray(labels.columns, dtype=object)
-        pairs.append((tag_column, [names[row != 0].tolist() for row in labels.to_numpy()]))
+        pairs.append((tag_column, _tags(labels)))
     if scores is not None:
         pairs += [(f"score:{name}", scores[name].to_numpy()) for name in scores.columns]
+    if carriers is not None:
+        pairs.append((CARRIERS, [explanation_text(row) for row in carriers]))
     check_unique([name for name, _ in pairs], "column of the result", None)
     return dict(pairs)
+
+
+def _tags(labels: pd.DataFrame) -> list[list[str]]:
+    names = np.asarray(labels.columns, dtype=object)
+    return [names[row != 0].tolist() for row in labels.to_numpy()]
+
+
+def _plain(values: Any) -> Any:
+    """Return a column that was copied as a list: whole numbers beside gaps stay whole."""
+    return values.to_pylist() if hasattr(values, "to_pylist") else values
+
+
+def _json_cell(value: Any) -> Any:
+    """Return a copied value as JSON can hold it: it has no NaN."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _quoted(name: str) -> str:
+    plain = name == name.strip() and name and not any(mark in name for mark in _MARKS)
+    return name if plain else json.dumps(name, ensure_ascii=False)

@@ -6,6 +6,7 @@ scaled; a matrix of numbers without columns goes straight to the method.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from scipy import sparse
@@ -19,6 +20,7 @@ from splmll.datasets import Dataset
 from splmll.experiments.contestants import CONTESTANTS
 from splmll.landmarks import SPLMLL
 from splmll.names import known_name
+from splmll.tagging.settings import check_device, checked_settings
 
 DEFAULT_METHOD = "SPL-MLL"
 # The linear embedding factorises a square matrix with a row for every word.
@@ -40,6 +42,8 @@ def build_pipeline(
     threshold: float | str | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
+    device: str | None = None,
+    settings: Mapping[str, Any] | None = None,
 ) -> Pipeline:
     """Return the pipeline for a data set, not yet fitted.
 
@@ -61,6 +65,10 @@ def build_pipeline(
         Seed.
     n_jobs : int, optional
         How much the method does at the same time, where it can.
+    device : str, optional
+        Where networks are trained: "cpu", "cuda", "auto" for a GPU where there is one.
+    settings : mapping of str to Any, optional
+        Other parameters of the method by name, such as ``{"lambda1": 0.2}``.
 
     Returns
     -------
@@ -79,10 +87,11 @@ def build_pipeline(
     """
     name = known_method(method)
     estimator = CONTESTANTS[name].make()
-    settings: dict[str, Any] = {
+    choices: dict[str, Any] = {
         "random_state": random_state,
         "n_jobs": n_jobs,
         "n_landmarks": n_landmarks,
+        "threshold": threshold,
     }
     there = estimator.get_params(deep=False)
     if n_landmarks is not None and "n_landmarks" not in there:
@@ -93,15 +102,17 @@ def build_pipeline(
             f"The method {name} has no landmarks to count; leave their number out, or take one of "
             f"{', '.join(with_landmarks)}."
         )
-    if threshold is not None:
-        settings["threshold"] = threshold
     if isinstance(estimator, SPLMLL):
         if name == DEFAULT_METHOD and _suits_linear(data):
-            settings["embedding"] = "linear"
+            choices["embedding"] = "linear"
         # The weights of words say how much each counts; scaling would make rare ones the largest.
-        settings["scale"] = "text" not in data.column_kinds.values()
-    given = {key: value for key, value in settings.items() if key in there and value is not None}
+        choices["scale"] = "text" not in data.column_kinds.values()
+    given = {key: value for key, value in choices.items() if key in there and value is not None}
     estimator.set_params(**given)
+    estimator.set_params(**checked_settings(estimator, name, settings or {}))
+    if device is not None:
+        check_device(device)
+        _set_device(estimator, name, device)
     if not data.column_kinds:
         return Pipeline([("method", estimator)])
     return Pipeline([("columns", _columns(data)), ("method", estimator)])
@@ -117,6 +128,23 @@ def known_method(name: str) -> str:
     'SPL-MLL (linear)'
     """
     return known_name(name, CONTESTANTS, "method", "The command `splmll methods` lists them.")
+
+
+def _set_device(estimator: Any, name: str, device: str) -> None:
+    """Hand the device to whatever trains networks, in the method or in a part of it."""
+    parameters = [each for each in estimator.get_params() if each.split("__")[-1] == "device"]
+    # Of SPL-MLL's own embeddings these two are solved by linear algebra.
+    without_network = isinstance(estimator, SPLMLL) and estimator.embedding in ("linear", "kernel")
+    if (without_network or not parameters) and device not in ("auto", "cpu"):
+        kind = f"{name} with its {estimator.embedding} embedding" if without_network else name
+        remedy = (
+            "leave out --device, or ask for the network with --set embedding=mlp"
+            if without_network
+            else "leave out --device"
+        )
+        raise ValueError(f"{kind} trains no network, so it has no use for {device!r}; {remedy}.")
+    if parameters:
+        estimator.set_params(**dict.fromkeys(parameters, device))
 
 
 def _suits_linear(data: Dataset) -> bool:

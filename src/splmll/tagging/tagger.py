@@ -7,8 +7,8 @@ and write files like the one it learned from.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -17,7 +17,6 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.metrics import f1_score
 from sklearn.pipeline import Pipeline
 
 from splmll import persistence
@@ -25,67 +24,21 @@ from splmll.datasets import Dataset
 from splmll.exceptions import DatasetError
 from splmll.landmarks import SPLMLL
 from splmll.landmarks.explanation import Explanation
-from splmll.metrics import evaluate
+from splmll.landmarks.path import LandmarkPath
 from splmll.model_selection import multilabel_train_test_split
 from splmll.names import check_columns
 from splmll.persistence import ModelFileError
 from splmll.persistence.storage import MANIFEST
+from splmll.tagging.measured import Measured, measure
 from splmll.tagging.pipeline import DEFAULT_METHOD, build_pipeline, known_method
+from splmll.tagging.rows import checked_rows, dense, named_columns, take_rows
 
 MIN_ROWS = 10  # fewer cannot be divided into rows to learn from and rows to measure on
 _MARK = "splmll tagger 1"
 _MOST_CARRIED = 3  # labels named beside a landmark ...
 _LEAST_CARRIED = 0.05  # ... if it adds at least so much to their scores
-
-
-@dataclass(frozen=True, eq=False)
-class Measured:
-    """How well a tagger did on rows whose labels are known.
-
-    Attributes
-    ----------
-    n_rows : int
-        Number of these rows.
-    measures : dict of str to float
-        The paper's five measures, see :func:`splmll.evaluate`.
-    labels : DataFrame
-        One line per label: ``rows`` that have it and its ``f1`` (NaN where no row has it).
-    unknown_labels : list of str
-        Labels of these rows that the tagger has never seen; they are not measured.
-    """
-
-    n_rows: int
-    measures: dict[str, float]
-    labels: pd.DataFrame
-    unknown_labels: list[str] = field(default_factory=list)
-
-    def best(self, n: int = 5) -> pd.DataFrame:
-        """Return the labels with the highest F1, of equal ones the most frequent first."""
-        return self._by_f1(ascending=False).head(n)
-
-    def worst(self, n: int = 5) -> pd.DataFrame:
-        """Return the labels with the lowest F1, of equal ones the most frequent first."""
-        return self._by_f1(ascending=True).head(n)
-
-    def _by_f1(self, ascending: bool) -> pd.DataFrame:
-        return self.labels.dropna().sort_values(
-            ["f1", "rows"], ascending=[ascending, False], kind="stable"
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON can hold it."""
-        return {
-            "rows": self.n_rows,
-            "measures": self.measures,
-            "labels": {
-                str(label): {
-                    "rows": int(line["rows"]),
-                    "f1": None if np.isnan(line["f1"]) else float(line["f1"]),
-                }
-                for label, line in self.labels.iterrows()
-            },
-            "unknown_labels": self.unknown_labels,
-        }
+_LEAST_ADDED = 0.01  # what a landmark adds to one score, to be named
+_CELLS_AT_ONCE = 5_000_000  # numbers of an explanation that are in memory at the same time
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -154,6 +107,8 @@ class Tagger:
         test_size: float = 0.2,
         random_state: int = 0,
         n_jobs: int | None = None,
+        device: str | None = None,
+        settings: Mapping[str, Any] | None = None,
         reading: dict[str, Any] | None = None,
     ) -> Tagger:
         """Learn twice: without the held-out rows, to measure on them, and then from all rows.
@@ -165,7 +120,7 @@ class Tagger:
         ----------
         data : Dataset
             Rows with labels.
-        method, n_landmarks, threshold, random_state, n_jobs
+        method, n_landmarks, threshold, random_state, n_jobs, device, settings
             See :func:`splmll.tagging.pipeline.build_pipeline`.
         test_size : float, default=0.2
             Share of the rows to hold out; they have the labels in the same proportions.
@@ -190,13 +145,15 @@ class Tagger:
             threshold=threshold,
             random_state=random_state,
             n_jobs=n_jobs,
+            device=device,
+            settings=settings,
         )
-        X = _checked(data.X, data.feature_names, data.column_kinds)
+        X = checked_rows(data.X, data.feature_names, data.column_kinds)
         X_train, X_test, Y_train, Y_test = multilabel_train_test_split(
             X, data.Y, test_size=test_size, random_state=random_state
         )
         first = _fit(clone(pipeline), X_train, Y_train, data.name)
-        measured = _measure(first, X_test, Y_test, data.label_names)
+        measured = measure(first, X_test, Y_test, data.label_names)
         started = perf_counter()
         _fit(pipeline, X, data.Y, data.name)
         return cls(
@@ -227,7 +184,7 @@ class Tagger:
         labels : DataFrame
             With the index of the rows.
         """
-        return self._frame(_dense(self.pipeline.predict(self._checked(rows))), rows)
+        return self._frame(dense(self.pipeline.predict(self._checked(rows))), rows)
 
     def tags(self, rows: Any) -> list[list[str]]:
         """Return the names of the labels of every row."""
@@ -254,23 +211,8 @@ class Tagger:
         -------
         measured : Measured
         """
-        position = {name: k for k, name in enumerate(self.label_names)}
-        pairs = [(j, position[name]) for j, name in enumerate(data.label_names) if name in position]
-        if not pairs:
-            raise DatasetError(
-                "none of its labels is one that the model knows, for instance "
-                f"{data.label_names[0]!r} is not; give rows with labels such as "
-                f"{self.label_names[0]!r}",
-                path=data.name,
-            )
-        sources, targets = zip(*pairs)
-        to_ours = sparse.csr_array(
-            (np.ones(len(pairs), dtype=np.uint8), (sources, targets)),
-            shape=(len(data.label_names), len(self.label_names)),
-        )
-        X = _checked(_named(data.X, data.feature_names), self.feature_names, self.column_kinds)
-        unknown = [name for name in data.label_names if name not in position]
-        return _measure(self.pipeline, X, data.Y @ to_ours, self.label_names, unknown)
+        X, Y, unknown = self._matched(data)
+        return measure(self.pipeline, X, Y, self.label_names, unknown)
 
     # Landmarks -------------------------------------------------------------
 
@@ -294,12 +236,9 @@ class Tagger:
         n_rows = rows.shape[0]
         if not 0 <= row < n_rows:
             raise ValueError(f"There is no row {row} in {n_rows} rows; give 0 to {n_rows - 1}.")
-        model = self._landmark_model()
-        one = rows.iloc[[row]] if isinstance(rows, pd.DataFrame) else rows[[row]]
-        X = self._checked(one)
-        for _, step in self.pipeline.steps[:-1]:
-            X = step.transform(X)
-        found = model.explain(X)
+        found = self._landmark_model().explain(
+            self._features(self._checked(take_rows(rows, [row])))
+        )
         named = Explanation(
             base=found.base,
             contributions=found.contributions,
@@ -308,6 +247,62 @@ class Tagger:
             predicted=found.predicted,
         )
         return named.to_frame(only_predicted=only_predicted)
+
+    def carriers(self, rows: Any, most: int = 3) -> list[dict[str, dict[str, float]]]:
+        """Return for every row its labels and the landmarks that carried each of them.
+
+        Parameters
+        ----------
+        rows : DataFrame, array or sparse matrix
+            As in :meth:`predict`.
+        most : int, default=3
+            How many landmarks to name for a label.
+
+        Returns
+        -------
+        carriers : list of dict
+            Predicted label -> landmark -> what it added to the score of the label, the landmark
+            that changed it most first. The others only if they changed it by 0.01 or more.
+        """
+        model = self._landmark_model()
+        names = np.asarray(self.landmark_names, dtype=object)
+        X = self._features(self._checked(rows))
+        at_once = max(1, _CELLS_AT_ONCE // max(1, len(names) * len(self.label_names)))
+        carriers: list[dict[str, dict[str, float]]] = []
+        for start in range(0, X.shape[0], at_once):
+            found = model.explain(X[start : start + at_once])
+            for added, predicted in zip(found.contributions, found.predicted):
+                labels = np.flatnonzero(predicted)
+                order = np.argsort(-np.abs(added[:, labels]), axis=0, kind="stable")[:most]
+                carriers.append(
+                    {
+                        self.label_names[label]: {
+                            names[place]: float(added[place, label])
+                            for rank, place in enumerate(column)
+                            if rank == 0 or abs(added[place, label]) >= _LEAST_ADDED
+                        }
+                        for label, column in zip(labels, order.T)
+                    }
+                )
+        return carriers
+
+    def landmark_path(self, data: Dataset) -> LandmarkPath:
+        """Return what each number of landmarks would achieve, measured out of fold.
+
+        The embedding is learned anew, so it takes as long as a fit.
+
+        Parameters
+        ----------
+        data : Dataset
+            Rows with labels, such as those the tagger learned from.
+
+        Returns
+        -------
+        path : LandmarkPath
+        """
+        model = self._landmark_model()
+        X, Y, _ = self._matched(data)
+        return model.landmark_path(self._features(X), Y)
 
     @property
     def landmark_names(self) -> list[str]:
@@ -366,7 +361,7 @@ class Tagger:
         model = self._landmark_model()
         check_columns(self.landmark_names, answers.columns)
         known = answers[self.landmark_names].to_numpy(dtype=float)
-        return self._frame(_dense(model.recover(known)), answers)
+        return self._frame(dense(model.recover(known)), answers)
 
     # Files -----------------------------------------------------------------
 
@@ -416,8 +411,36 @@ class Tagger:
             )
         return self.pipeline[-1]
 
+    def _features(self, rows: Any) -> Any:
+        """Return checked rows as the method takes them."""
+        for _, step in self.pipeline.steps[:-1]:
+            rows = step.transform(rows)
+        return rows
+
+    def _matched(self, data: Dataset) -> tuple[Any, Any, list[str]]:
+        """Return features, labels in the order of the tagger, and labels that it does not know."""
+        position = {name: k for k, name in enumerate(self.label_names)}
+        pairs = [(j, position[name]) for j, name in enumerate(data.label_names) if name in position]
+        if not pairs:
+            raise DatasetError(
+                "none of its labels is one that the model knows, for instance "
+                f"{data.label_names[0]!r} is not; give rows with labels such as "
+                f"{self.label_names[0]!r}",
+                path=data.name,
+            )
+        sources, targets = zip(*pairs)
+        to_ours = sparse.csr_array(
+            (np.ones(len(pairs), dtype=np.uint8), (sources, targets)),
+            shape=(len(data.label_names), len(self.label_names)),
+        )
+        X = checked_rows(
+            named_columns(data.X, data.feature_names), self.feature_names, self.column_kinds
+        )
+        unknown = [name for name in data.label_names if name not in position]
+        return X, data.Y @ to_ours, unknown
+
     def _checked(self, rows: Any) -> Any:
-        return _checked(rows, self.feature_names, self.column_kinds)
+        return checked_rows(rows, self.feature_names, self.column_kinds)
 
     def _frame(self, values: np.ndarray, rows: Any) -> pd.DataFrame:
         index = rows.index if isinstance(rows, pd.DataFrame) else None
@@ -434,7 +457,7 @@ def _fit(pipeline: Pipeline, X: Any, Y: Any, name: str) -> Pipeline:
     try:
         return pipeline.fit(X, Y)
     except ValueError as error:
-        wordless = _wordless_column(pipeline, X)
+        wordless = wordless_column(pipeline, X)
         if wordless is None:
             raise
         raise DatasetError(
@@ -444,8 +467,16 @@ def _fit(pipeline: Pipeline, X: Any, Y: Any, name: str) -> Pipeline:
         ) from error
 
 
-def _wordless_column(pipeline: Pipeline, X: Any) -> str | None:
-    """Return the text column, if there is one, from which no words can be taken."""
+def wordless_column(pipeline: Pipeline, X: Any) -> str | None:
+    """Return the text column, if there is one, from which no words can be taken.
+
+    Parameters
+    ----------
+    pipeline : Pipeline
+        As :func:`splmll.tagging.pipeline.build_pipeline` makes it.
+    X : DataFrame
+        Its rows.
+    """
     steps = getattr(pipeline[0], "transformers", [])
     for vectorizer, column in (step[1:] for step in steps if step[0].startswith("text")):
         try:
@@ -453,68 +484,3 @@ def _wordless_column(pipeline: Pipeline, X: Any) -> str | None:
         except ValueError:
             return str(column)
     return None
-
-
-def _measure(
-    pipeline: Pipeline, X: Any, Y: Any, label_names: Sequence[str], unknown: Sequence[str] = ()
-) -> Measured:
-    scores, labels = pipeline.decision_function(X), pipeline.predict(X)
-    support = np.asarray(Y.sum(axis=0)).ravel()
-    f1 = np.atleast_1d(_f1(Y, labels))
-    table = pd.DataFrame(
-        {"rows": support.astype(int), "f1": np.where(support > 0, f1, np.nan)},
-        index=pd.Index(list(label_names), name="label", dtype=object),
-    )
-    measures = evaluate(Y, scores, labels, ties="half")
-    return Measured(
-        n_rows=int(Y.shape[0]),
-        measures={name: float(value) for name, value in measures.items()},
-        labels=table,
-        unknown_labels=list(unknown),
-    )
-
-
-def _f1(Y: Any, labels: Any) -> np.ndarray:
-    if Y.shape[1] == 1:
-        # One column would be taken for a binary problem, with an F1 for "not" too.
-        return f1_score(_dense(Y).ravel(), _dense(labels).ravel(), zero_division=0)
-    return f1_score(Y, labels, average=None, zero_division=0)
-
-
-def _checked(rows: Any, feature_names: Sequence[str], kinds: dict[str, str]) -> Any:
-    """Return the features of rows as the pipeline takes them."""
-    if isinstance(rows, pd.DataFrame):
-        check_columns(feature_names, rows.columns)
-    elif rows.shape[1] != len(feature_names):
-        raise ValueError(
-            f"These rows have {rows.shape[1]} features, the model has {len(feature_names)}; give "
-            "rows with the features that it learned from."
-        )
-    if not kinds:
-        return rows[list(feature_names)].to_numpy() if isinstance(rows, pd.DataFrame) else rows
-    frame = rows if isinstance(rows, pd.DataFrame) else _named(rows, feature_names)
-    columns = {name: _column(frame[name], kinds[name]) for name in feature_names}
-    return pd.DataFrame(columns, index=frame.index)
-
-
-def _column(values: pd.Series, kind: str) -> pd.Series:
-    if kind == "numeric":
-        try:
-            return pd.to_numeric(values).astype(float)
-        except (ValueError, TypeError) as error:
-            raise ValueError(
-                f"The column {values.name!r} must hold numbers: {error}. Correct it."
-            ) from error
-    # A missing category is one of its own, a missing text has no words.
-    return values.astype(object).where(values.notna(), "").map(str).astype(object)
-
-
-def _named(X: Any, names: Sequence[str]) -> Any:
-    """Return a matrix of numbers as a table; sparse ones stay what they are."""
-    if isinstance(X, pd.DataFrame) or sparse.issparse(X):
-        return X
-    return pd.DataFrame(X, columns=list(names))
-
-
-def _dense(labels: Any) -> np.ndarray:
-    return labels.toarray() if sparse.issparse(labels) else np.asarray(labels)

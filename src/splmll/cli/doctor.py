@@ -1,0 +1,146 @@
+"""``splmll doctor``: what will go wrong with a file or a model, before it does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from splmll.doctor import Finding
+
+ERRORS_FOUND = 1  # status of the process
+_INDENT = "  "
+_STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
+
+
+def doctor(
+    subject: Annotated[
+        Path,
+        typer.Argument(
+            help="Rows with tags, as `splmll fit` reads them; or what it wrote.",
+            metavar="FILE|MODEL",
+        ),
+    ],
+    labels: Annotated[
+        list[str] | None,
+        typer.Option(help="The column of tags, or columns of 0 and 1.", metavar="COLUMN"),
+    ] = None,
+    text: Annotated[
+        list[str] | None,
+        typer.Option(help="A column of texts; may be given again.", metavar="COLUMN"),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(help="A column to leave out; may be given again.", metavar="COLUMN"),
+    ] = None,
+    delimiter: Annotated[
+        str | None,
+        typer.Option(help="What stands between two tags.", show_default="the first of ; | , used"),
+    ] = None,
+    test: Annotated[
+        Path | None,
+        typer.Option(help="Other rows with tags, kept to measure on.", metavar="FILE"),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Look for what will go wrong, and say what to do about it.
+
+    In a file: labels that are constant, rare, identical or spelled in two ways; rows that are in
+    training and test, repeated or without labels; columns that are constant, empty, ids, of very
+    different size or taken for something else. In a model: landmarks that save or carry nothing,
+    labels and thresholds on the edge, other versions of libraries, damage.
+
+    The status is 1 if an error was found, and 0 if there are only warnings and notes, or nothing.
+
+    Examples
+    --------
+        splmll doctor notes.csv --text body --labels tags
+
+        splmll doctor notes.csv --labels tags --test test.csv --json
+
+        splmll doctor model
+    """
+    # Imported here: `splmll --help` should not wait for PyTorch.
+    from splmll.cli._show import show_json
+
+    is_model = subject.is_dir() or subject.suffix.lower() == ".zip"
+    options = {"labels": labels, "text": text, "ignore": ignore, "delimiter": delimiter}
+    if is_model:
+        found = _of_model(subject, test, [name for name, given in options.items() if given])
+    else:
+        found = _of_file(subject, test, labels or [], text or [], ignore or [], delimiter)
+    counts = {severity: sum(each.severity == severity for each in found) for severity in _STYLES}
+    if json:
+        show_json(
+            {
+                "subject": str(subject),
+                "kind": "model" if is_model else "data",
+                "counts": counts,
+                "findings": [each.to_dict() for each in found],
+            }
+        )
+    else:
+        _show(found, counts)
+    if counts["error"]:
+        raise typer.Exit(ERRORS_FOUND)
+
+
+def _of_model(subject: Path, test: Path | None, given: list[str]) -> list[Finding]:
+    from splmll.doctor import examine_model_file
+    from splmll.tagging import Tagger
+    from splmll.tagging.files import read_alike
+
+    if given:
+        options = " and ".join(f"--{name}" for name in given)
+        raise ValueError(
+            f"{subject}: folders and zip files are taken for models, which know their columns; "
+            f"leave out {options}, or give a file with rows."
+        )
+    if test is None:
+        return examine_model_file(subject)
+    tagger = Tagger.load(subject)
+    return examine_model_file(subject, test=read_alike(test, tagger.reading, tagger.column_kinds))
+
+
+def _of_file(
+    subject: Path,
+    test: Path | None,
+    labels: list[str],
+    text: list[str],
+    ignore: list[str],
+    delimiter: str | None,
+) -> list[Finding]:
+    from splmll.doctor import examine
+    from splmll.tagging import read_examples
+    from splmll.tagging.files import read_alike
+
+    data, reading = read_examples(subject, labels, delimiter=delimiter, text=text, ignore=ignore)
+    other = None if test is None else read_alike(test, reading, data.column_kinds)
+    return examine(data, test=other)
+
+
+def _show(found: list[Finding], counts: dict[str, int]) -> None:
+    import textwrap
+
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    for each in found:
+        console.print(Text(f"{each.severity}: {each.check}", style=_STYLES[each.severity]))
+        lines = textwrap.wrap(
+            f"{each.what} {each.remedy}",
+            console.width - len(_INDENT),
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for line in lines:
+            console.print(Text(f"{_INDENT}{line}"), soft_wrap=True)
+        console.print()
+    if not found:
+        console.print("Nothing to complain about.")
+        return
+    parts = [f"{n} {name}{'s' * (n > 1)}" for name, n in counts.items() if n]
+    console.print(f"{', '.join(parts)}.")

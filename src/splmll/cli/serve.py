@@ -1,0 +1,103 @@
+"""``splmll serve``: models that answer over HTTP."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+MEGABYTE = 2**20
+
+
+def serve(
+    models: Annotated[
+        list[str],
+        typer.Argument(
+            help="What `splmll fit` wrote; several with names: NAME=MODEL.", metavar="MODEL..."
+        ),
+    ],
+    port: Annotated[
+        int, typer.Option(help="The port; 0 takes any that is free.", min=0, max=65535)
+    ] = 8000,
+    host: Annotated[
+        str, typer.Option(help="The interface; 0.0.0.0 for all, with a token.")
+    ] = "127.0.0.1",
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file with the token that clients must send.",
+            show_default="the variable SPLMLL_TOKEN, if there is one",
+        ),
+    ] = None,
+    max_rows: Annotated[int, typer.Option(help="The most rows of a request.", min=1)] = 10_000,
+    max_body: Annotated[
+        float, typer.Option(help="The longest body of a request, in megabytes.", min=0.001)
+    ] = 16.0,
+    timeout: Annotated[
+        float, typer.Option(help="Seconds that a request may take.", min=0.01)
+    ] = 30.0,
+    batch: Annotated[
+        int, typer.Option(help="Requests that are joined into one call of the model.", min=1)
+    ] = 64,
+) -> None:
+    """Answer over HTTP: predictions, explanations, recovery from landmarks, and a page to try them.
+
+    The page is at the address that is printed, the description for programs at /openapi.json. Only
+    this machine can reach it unless --host says otherwise. SIGHUP or POST /reload reads models
+    again whose files have changed, without dropping a request.
+
+    Examples
+    --------
+        splmll serve model --port 8000
+
+        splmll serve notes=model songs=other.zip --host 0.0.0.0 --token-file token.txt
+    """
+    # Imported here: `splmll --help` should not wait for PyTorch.
+    from splmll.cli._show import working
+    from splmll.serving import Limits, create_app
+    from splmll.serving.security import TOKEN_VARIABLE, find_token
+    from splmll.serving.server import address_of, bind, is_loopback, run
+
+    places = _named(models)
+    token = find_token(token_file)
+    limits = Limits(
+        rows=max_rows, body_bytes=int(max_body * MEGABYTE), seconds=timeout, batch=batch
+    )
+    with bind(host, port) as bound:
+        if token is None and not is_loopback(bound):
+            typer.echo(
+                f"splmll: everyone who reaches {host} may ask; set {TOKEN_VARIABLE} or give "
+                "--token-file to let in only those who know a token.",
+                err=True,
+            )
+        with working(f"loading {', '.join(places)}"):
+            app = create_app(places, token=token, limits=limits)
+        for model in app.state.registry.models:
+            typer.echo(
+                f"{model.name}: {model.tagger.method}, {len(model.label_names)} labels, "
+                f"{len(model.reader.columns)} columns"
+            )
+        # Whoever reads the address may come at once: connections wait from here on.
+        bound.listen()
+        typer.echo(f"Serving at {address_of(bound)}; press Ctrl-C to end.")
+        run(app, bound)
+
+
+def _named(models: list[str]) -> dict[str, Path]:
+    """Return name -> path; a model without a name has that of its folder or file."""
+    places: dict[str, Path] = {}
+    for given in models:
+        name, equals, place = given.partition("=")
+        # A folder may have the sign in its name.
+        path = Path(place) if equals and not Path(given).exists() else Path(given)
+        if path == Path(given):
+            name = path.resolve().name.removesuffix(".zip")
+        if not name:
+            raise ValueError(f"{given!r} has no name before the sign; give NAME=MODEL.")
+        if name in places:
+            raise ValueError(f"Two models are called {name!r}; name them with NAME=MODEL.")
+        if not path.exists():
+            raise ValueError(f"{path}: there is no such folder; give what `splmll fit` wrote.")
+        places[name] = path
+    return places

@@ -1,0 +1,139 @@
+"""Checks of a tagger: landmarks without use, labels it never gives, thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from splmll.doctor.finding import ERROR, NOTE, WARNING, Finding, counted
+from splmll.landmarks import SPLMLL
+from splmll.names import listed
+from splmll.tagging import Measured, Tagger
+
+CARRIES_NOTHING = 0.05  # a landmark that is there or not changes a score by less
+
+
+def check_tagger(tagger: Tagger) -> Iterator[Finding]:
+    """Yield what is wrong with a tagger, by itself and on the rows that were held out."""
+    if tagger.has_landmarks:
+        yield from _landmarks(tagger)
+    yield from _thresholds(tagger)
+    yield from check_predictions(tagger.held_out, "the rows that were held out")
+
+
+def check_predictions(measured: Measured, rows: str) -> Iterator[Finding]:
+    """Yield labels that are always or never predicted.
+
+    Parameters
+    ----------
+    measured : Measured
+        How a tagger did on some rows.
+    rows : str
+        Which rows those are, for messages.
+    """
+    if "predicted" not in measured.labels:
+        return  # of a model that was written before this was counted
+    predicted, present = measured.labels["predicted"], measured.labels["rows"]
+    n_rows, remedy = measured.n_rows, "Fit again with another --threshold, such as per-label."
+    for extreme, words in ((0, "nothing"), (n_rows, "every label")):
+        if (predicted == extreme).all() and (present != extreme).any():
+            yield Finding(
+                ERROR,
+                "edge-predictions",
+                f"For each of {rows} {words} is predicted.",
+                remedy,
+                [str(name) for name in predicted.index],
+            )
+            return
+    never = list(predicted.index[(predicted == 0) & (present > 0)])
+    if never:
+        yield Finding(
+            WARNING,
+            "never-predicted",
+            f"{counted(len(never), 'label is', 'labels are')} in {rows}, but predicted for none of "
+            f"them: {listed(never)}.",
+            "Add rows that have them, or fit again with --threshold per-label.",
+            never,
+        )
+    always = list(predicted.index[(predicted == n_rows) & (present < n_rows)])
+    if always:
+        yield Finding(
+            WARNING,
+            "always-predicted",
+            f"{counted(len(always), 'label is', 'labels are')} predicted for each of {rows}: "
+            f"{listed(always)}.",
+            remedy,
+            always,
+        )
+
+
+def _landmarks(tagger: Tagger) -> Iterator[Finding]:
+    model: SPLMLL = tagger.pipeline[-1]
+    names, landmarks = tagger.label_names, tagger.landmark_names
+    if not landmarks:
+        yield Finding(
+            ERROR,
+            "no-landmarks",
+            "There are no landmarks, so every row gets the same labels.",
+            "No label can be predicted from these columns, or all are constant: look at the file "
+            "with `splmll doctor FILE`, or ask for some with --landmarks 5.",
+        )
+        return
+    if len(landmarks) == len(names) and model.selection != "all":
+        yield Finding(
+            NOTE,
+            "all-landmarks",
+            f"All {len(names)} labels are landmarks: each is predicted by itself and nothing is "
+            "saved.",
+            f"Where fewer would do, say so with --landmarks {max(1, len(names) // 2)}; "
+            "`splmll landmarks MODEL --figure path.png --data FILE` shows what that costs.",
+            landmarks,
+        )
+    strength = np.abs(_mixing(model)).max(axis=0)
+    constant = [
+        name
+        for name, largest in zip(names, strength)
+        if largest < CARRIES_NOTHING and name not in landmarks
+    ]
+    if constant:
+        yield Finding(
+            WARNING,
+            "not-carried",
+            f"No landmark carries {counted(len(constant), 'label')}, so nearly the same score "
+            f"comes out for every row: {listed(constant)}.",
+            "Add rows that have them, allow more --landmarks, or leave them out.",
+            constant,
+        )
+
+
+def _mixing(model: SPLMLL) -> np.ndarray:
+    """Return what each landmark adds to each label: a line for each landmark."""
+    numbers = np.asarray(
+        model.landmarks_, dtype=int
+    )  # a tagger's labels have their names elsewhere
+    if model.selection_.ndim == 2:
+        return (model.selection_ @ model.recovery_)[numbers]
+    return model.selection_[numbers][:, None] * model.recovery_
+
+
+def _thresholds(tagger: Tagger) -> Iterator[Finding]:
+    method: Any = tagger.pipeline[-1]
+    # Only these score labels from 0 to 1; for others 0 is in the middle.
+    if not (tagger.has_landmarks or method.capabilities.probabilities):
+        return
+    thresholds = np.asarray(method.thresholds_, dtype=float)
+    edge = np.flatnonzero((thresholds <= 0) | (thresholds >= 1))
+    if len(edge):
+        names = [tagger.label_names[k] for k in edge]
+        shown = ", ".join(f"{value:.3g}" for value in np.unique(thresholds[edge])[:3])
+        yield Finding(
+            WARNING,
+            "edge-thresholds",
+            f"The threshold of {counted(len(edge), 'label')} is at the edge of the scores "
+            f"({shown}): {listed(names)}.",
+            "Nearly all or nearly none of the rows get them; fit again with another --threshold, "
+            "or add rows that have them.",
+            names,
+        )

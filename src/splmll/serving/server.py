@@ -1,0 +1,114 @@
+"""Running the service: its address, its signals, its end."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import logging
+import signal
+import socket
+from typing import Any
+
+import uvicorn
+
+_LOG = logging.getLogger("splmll.serving")
+_BACKLOG = 2048  # connections that may wait to be accepted
+_KEEP_ALIVE_SECONDS = 30
+_SHUTDOWN_SECONDS = 30  # what is running may end, then the service ends in any case
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """Take an address, so that nobody waits for a model that could not be served.
+
+    Parameters
+    ----------
+    host : str
+        Name or number of an interface.
+    port : int
+        The port; 0: any that is free.
+
+    Returns
+    -------
+    bound : socket
+        It does not listen yet: connections are refused until it does, at the latest in :func:`run`.
+
+    Examples
+    --------
+    >>> from splmll.serving.server import bind
+    >>> with bind("127.0.0.1", 0) as bound:
+    ...     bound.getsockname()[0]
+    '127.0.0.1'
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        bound = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise ValueError(f"There is no interface {host!r} here ({error.strerror}).") from error
+    # What was served a moment ago, even by a process that was killed, does not block the port.
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind(address)
+    except OSError as error:
+        bound.close()
+        raise ValueError(
+            f"The address {host}:{port} cannot be used ({error.strerror}); give another --port, or "
+            "end the program that has it."
+        ) from error
+    return bound
+
+
+def address_of(bound: socket.socket) -> str:
+    """Return the address of a socket as a browser takes it."""
+    host, port = bound.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def is_loopback(bound: socket.socket) -> bool:
+    """Return whether only this machine reaches a socket."""
+    return ipaddress.ip_address(bound.getsockname()[0].partition("%")[0]).is_loopback
+
+
+def run(app: Any, bound: socket.socket) -> None:
+    """Serve until the process is told to end; what is running then is finished.
+
+    SIGHUP reads changed models again, as ``POST /reload`` does.
+
+    Parameters
+    ----------
+    app : FastAPI
+        What :func:`splmll.serving.create_app` returned.
+    bound : socket
+        What :func:`bind` returned.
+    """
+    config = uvicorn.Config(
+        app,
+        access_log=False,
+        log_level="warning",
+        lifespan="off",
+        backlog=_BACKLOG,
+        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
+        server_header=False,
+    )
+    asyncio.run(_serve(uvicorn.Server(config), app, bound))
+
+
+async def _serve(server: uvicorn.Server, app: Any, bound: socket.socket) -> None:
+    running: set[asyncio.Task[None]] = set()
+
+    def reload() -> None:
+        task = asyncio.create_task(_reload(app))
+        running.add(task)  # the loop itself would forget it
+        task.add_done_callback(running.discard)
+
+    if hasattr(signal, "SIGHUP"):
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)
+    await server.serve(sockets=[bound])
+
+
+async def _reload(app: Any) -> None:
+    found = await app.state.registry.reload()
+    for name, reason in found.failed.items():
+        _LOG.error("The model %r could not be read, the earlier one goes on: %s", name, reason)

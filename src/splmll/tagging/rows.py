@@ -1,0 +1,57 @@
+"""Rows of any storage as a pipeline takes them: columns by name, of their kind, nothing missing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from splmll.names import check_columns
+
+
+def checked_rows(rows: Any, feature_names: Sequence[str], kinds: dict[str, str]) -> Any:
+    """Return the features of rows as the pipeline takes them."""
+    if isinstance(rows, pd.DataFrame):
+        check_columns(feature_names, rows.columns)
+    elif rows.shape[1] != len(feature_names):
+        raise ValueError(
+            f"These rows have {rows.shape[1]} features, the model has {len(feature_names)}; give "
+            "rows with the features that it learned from."
+        )
+    if not kinds:
+        return rows[list(feature_names)].to_numpy() if isinstance(rows, pd.DataFrame) else rows
+    frame = rows if isinstance(rows, pd.DataFrame) else named_columns(rows, feature_names)
+    columns = {name: _column(frame[name], kinds[name]) for name in feature_names}
+    return pd.DataFrame(columns, index=frame.index)
+
+
+def _column(values: pd.Series, kind: str) -> pd.Series:
+    if kind == "numeric":
+        try:
+            return pd.to_numeric(values).astype(float)
+        except (ValueError, TypeError) as error:
+            raise ValueError(
+                f"The column {values.name!r} must hold numbers: {error}. Correct it."
+            ) from error
+    # A missing category is one of its own, a missing text has no words.
+    return values.astype(object).where(values.notna(), "").map(str).astype(object)
+
+
+def take_rows(rows: Any, numbers: list[int]) -> Any:
+    """Return some rows by their numbers."""
+    return rows.iloc[numbers] if isinstance(rows, pd.DataFrame) else rows[numbers]
+
+
+def named_columns(X: Any, names: Sequence[str]) -> Any:
+    """Return a matrix of numbers as a table; sparse ones stay what they are."""
+    if isinstance(X, pd.DataFrame) or sparse.issparse(X):
+        return X
+    return pd.DataFrame(X, columns=list(names))
+
+
+def dense(labels: Any) -> np.ndarray:
+    """Return labels as an array, sparse or not."""
+    return labels.toarray() if sparse.issparse(labels) else np.asarray(labels)

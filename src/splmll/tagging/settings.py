@@ -1,0 +1,155 @@
+"""Settings of a method as people type them, checked before anyone waits for a fit.
+
+A name that the method does not have, a word where it wants a number and a device that is not there
+are refused with what there is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from inspect import signature
+from numbers import Real
+from typing import Any
+
+from splmll.names import listed, suggestion
+
+# What has an option of its own is not said twice.
+_OWN_OPTIONS = {
+    "random_state": "--seed",
+    "n_jobs": "--jobs",
+    "n_landmarks": "--landmarks",
+    "threshold": "--threshold",
+    "device": "--device",
+}
+_WORDS = {"true": True, "false": False, "none": None, "null": None}
+
+
+def read_setting(text: str) -> tuple[str, Any]:
+    """Return name and value of a setting that was typed as ``name=value``.
+
+    Parameters
+    ----------
+    text : str
+        The value is a number, true, false, none, a list in brackets, or a word.
+
+    Returns
+    -------
+    name : str
+    value : bool, int, float, str, list or None
+
+    Examples
+    --------
+    >>> from splmll.tagging.settings import read_setting
+    >>> read_setting("lambda2=1e-1"), read_setting("scale=no"), read_setting("cv=none")
+    (('lambda2', 0.1), ('scale', 'no'), ('cv', None))
+    """
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise ValueError(f"{text!r} is no setting; write it as NAME=VALUE, such as lambda2=0.1.")
+    return name.strip(), read_value(value.strip())
+
+
+def read_value(text: str) -> Any:
+    """Return what a word stands for: a number, a list, true, false, none, or itself.
+
+    Examples
+    --------
+    >>> from splmll.tagging.settings import read_value
+    >>> [read_value(word) for word in ("3", "1e-4", "[64, 32]", "True", "auto")]
+    [3, 0.0001, [64, 32], True, 'auto']
+    """
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def checked_settings(estimator: Any, method: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings of an estimator, or say which of them it cannot take.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The method, not fitted.
+    method : str
+        Its name, for messages.
+    settings : mapping of str to Any
+        Parameters by name; those of a part of the method as ``part__name``.
+
+    Returns
+    -------
+    settings : dict
+        Lists are tuples.
+
+    Examples
+    --------
+    >>> from splmll.methods import MLkNN
+    >>> from splmll.tagging.settings import checked_settings
+    >>> checked_settings(MLkNN(), "ML-kNN", {"n_neighbors": 7})
+    {'n_neighbors': 7}
+    >>> checked_settings(MLkNN(), "ML-kNN", {"n_neighbours": 7})
+    Traceback (most recent call last):
+        ...
+    ValueError: ML-kNN has no setting 'n_neighbours'. Did you mean 'n_neighbors'? ...
+    """
+    known = estimator.get_params()
+    own = [each for each in estimator.get_params(deep=False) if each not in _OWN_OPTIONS]
+    for name, value in settings.items():
+        if name in _OWN_OPTIONS:
+            raise ValueError(
+                f"The setting {name!r} has an option of its own: {_OWN_OPTIONS[name]}."
+            )
+        if name not in known:
+            raise ValueError(
+                f"{method} has no setting {name!r}.{suggestion(name, known)} It has {listed(own)}."
+            )
+        _check_type(estimator, name, value)
+    return {
+        name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()
+    }
+
+
+def check_device(name: str) -> None:
+    """Raise ValueError if there is no such device, with those that there are.
+
+    Examples
+    --------
+    >>> from splmll.tagging.settings import check_device
+    >>> check_device("cpu")
+    >>> check_device("toaster")
+    Traceback (most recent call last):
+        ...
+    ValueError: There is no device 'toaster' here; there is auto, cpu...
+    """
+    if name == "auto":
+        return
+    import torch
+
+    try:
+        torch.empty(0, device=torch.device(name))
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        there = ["auto", "cpu"]
+        there += [f"cuda:{number}" for number in range(torch.cuda.device_count())]
+        there += ["mps"] if torch.backends.mps.is_available() else []
+        raise ValueError(
+            f"There is no device {name!r} here; there is {', '.join(there)}."
+        ) from error
+
+
+def _check_type(estimator: Any, name: str, value: Any) -> None:
+    """Refuse a word for a number: most methods would only stumble over it much later."""
+    parameter = signature(type(estimator).__init__).parameters.get(name)
+    if parameter is None:
+        return  # of a part of the method, which checks its own
+    default, takes = parameter.default, str(parameter.annotation)
+    free = "str" in takes or "Any" in takes
+    if isinstance(default, bool) and not isinstance(value, bool):
+        raise ValueError(f"The setting {name!r} is true or false, not {value!r}.")
+    is_number = isinstance(default, Real) and not isinstance(default, bool)
+    none_allowed = "None" in takes and value is None
+    wrong = not isinstance(value, Real) or isinstance(value, bool)
+    if is_number and not free and not none_allowed and wrong:
+        raise ValueError(f"The setting {name!r} is a number such as {default!r}, not {value!r}.")

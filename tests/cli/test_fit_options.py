@@ -1,0 +1,209 @@
+"""``splmll fit``: devices, settings of the method, and a YAML file for everything."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+import yaml
+
+from splmll.cli import main
+from splmll.tagging import Tagger
+from splmll.tagging.settings import check_device, checked_settings
+from tagged_notes import write_notes
+
+
+def run(capfd, *arguments: object) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as end:
+        main([*map(str, arguments)])
+    printed = capfd.readouterr()
+    return int(end.value.code or 0), printed.out, printed.err
+
+
+@pytest.fixture(scope="module")
+def notes(tmp_path_factory) -> Path:
+    return write_notes(tmp_path_factory.mktemp("notes") / "notes.csv", 80)
+
+
+def fit(capfd, notes, out, *options: object) -> tuple[int, str, str]:
+    return run(
+        capfd, "fit", notes, "--labels", "tags", "--ignore", "id", "--out", out, "--json", *options
+    )
+
+
+# Settings ---------------------------------------------------------------------------------------
+
+
+def test_settings_reach_the_method(notes, tmp_path, capfd) -> None:
+    status, said, _ = fit(
+        capfd, notes, tmp_path / "m", "--set", "lambda1=2e-1", "--set", "cv=3", "--set",
+        "center=false", "--set", "alpha=auto",
+    )  # fmt: skip
+    assert status == 0
+    changed = json.loads(said)["settings"]
+    assert (changed["lambda1"], changed["cv"], changed["center"]) == (0.2, 3, False)
+
+
+def test_a_list_becomes_layers(notes, tmp_path, capfd) -> None:
+    options = ["embedding=mlp", "hidden_layer_sizes=[8, 4]", "max_epochs=1", "n_repeats=1"]
+    status, _, complaint = fit(
+        capfd, notes, tmp_path / "m", *(each for one in options for each in ("--set", one))
+    )
+    assert (status, complaint) == (0, "")
+    assert Tagger.load(tmp_path / "m").pipeline[-1].hidden_layer_sizes == (8, 4)
+
+
+BAD_SETTINGS = {
+    "no value": ("lambda1", "write it as NAME=VALUE"),
+    "unknown": ("lamda1=1", "SPL-MLL has no setting 'lamda1'. Did you mean 'lambda1'?"),
+    "a word": ("lambda1=many", "'lambda1' is a number such as 0.1, not 'many'"),
+    "no truth": ("center=3", "'center' is true or false, not 3"),
+    "an option": ("random_state=3", "has an option of its own: --seed"),
+    "refused by the method": ("embedding=cubic", "embedding='cubic' must be"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_SETTINGS)
+def test_bad_settings(case, notes, tmp_path, capfd) -> None:
+    setting, words = BAD_SETTINGS[case]
+    status, said, complaint = fit(capfd, notes, tmp_path / "m", "--set", setting)
+    assert (status, said) == (2, "")
+    assert words in complaint
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_none_where_a_setting_may_be_none() -> None:
+    from splmll import SPLMLL
+
+    assert checked_settings(SPLMLL(), "SPL-MLL", {"cv": None}) == {"cv": None}
+    with pytest.raises(ValueError, match="'tol' is a number"):
+        checked_settings(SPLMLL(), "SPL-MLL", {"tol": None})
+
+
+# Devices ----------------------------------------------------------------------------------------
+
+
+def test_the_device_reaches_the_network(notes, tmp_path, capfd) -> None:
+    options = ["--device", "cpu", "--set", "embedding=mlp", "--set", "max_epochs=1"]
+    assert fit(capfd, notes, tmp_path / "m", *options)[0] == 0
+    assert Tagger.load(tmp_path / "m").pipeline[-1].device == "cpu"
+
+
+def test_the_device_reaches_a_network_inside_a_method(notes) -> None:
+    from splmll.tagging import read_examples
+    from splmll.tagging.pipeline import build_pipeline
+
+    data, _ = read_examples(notes, ["tags"], ignore=["id"])
+    assert build_pipeline(data, "Deep CPLST", device="cpu")[-1].regressor.device == "cpu"
+    assert build_pipeline(data, "BR", device="cpu")[-1].get_params()  # has none and needs none
+
+
+def test_a_device_that_is_not_there(notes, tmp_path, capfd) -> None:
+    status, _, complaint = fit(capfd, notes, tmp_path / "m", "--device", "cuda:77")
+    assert status == 2
+    assert "There is no device 'cuda:77' here; there is auto, cpu" in complaint
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_device_for_nothing(notes, monkeypatch, tmp_path, capfd) -> None:
+    # As on a machine that has one.
+    monkeypatch.setattr("splmll.tagging.pipeline.check_device", lambda name: None)
+    status, _, complaint = fit(capfd, notes, tmp_path / "m", "--device", "cuda")
+    assert status == 2
+    assert "linear embedding trains no network" in complaint
+    assert "--set embedding=mlp" in complaint
+    status, _, complaint = fit(capfd, notes, tmp_path / "m", "--device", "cuda", "-m", "BR")
+    assert "BR trains no network" in complaint
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+def test_a_gpu_is_there() -> None:
+    check_device("cuda")
+
+
+# YAML -------------------------------------------------------------------------------------------
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_everything_from_a_file(notes, tmp_path, capfd) -> None:
+    config = write(
+        tmp_path / "run.yaml",
+        f"file: {notes}\nlabels: tags\ntext: [body]\nignore:\n  - id\n  - site\nthreshold: 0.4\n"
+        f"landmarks: 2\nseed: 3\nout: {tmp_path / 'm'}\njson: true\n"
+        "settings:\n  lambda1: 1e-2\n  cv: 3\n",
+    )
+    status, said, complaint = run(capfd, "fit", "--config", config)
+    assert (status, complaint) == (0, "")
+    found = json.loads(said)
+    assert found["columns"] == {"body": "text", "hours": "numeric"}
+    assert len(found["landmarks"]) == 2
+    model = Tagger.load(tmp_path / "m").pipeline[-1]
+    assert (model.threshold, model.random_state, model.lambda1, model.cv) == (0.4, 3, 0.01, 3)
+
+
+def test_what_is_typed_wins(notes, tmp_path, capfd) -> None:
+    config = write(
+        tmp_path / "run.yaml",
+        f"file: nowhere.csv\nlabels: [a, b]\nignore: id\nseed: 3\nout: {tmp_path / 'no'}\n"
+        "settings: {lambda1: 0.5, cv: 4}\n",
+    )
+    out = tmp_path / "m"
+    typed = ["--labels", "tags", "--seed", 5, "--set", "lambda1=0.25", "--out", out]
+    status, _, complaint = run(capfd, "fit", notes, "--config", config, *typed)
+    assert (status, complaint) == (0, "")
+    model = Tagger.load(out).pipeline[-1]
+    assert (model.random_state, model.lambda1, model.cv) == (5, 0.25, 4)
+    assert not (tmp_path / "no").exists()
+
+
+def test_a_run_can_be_repeated(notes, tmp_path, capfd) -> None:
+    first, again, config = tmp_path / "first", tmp_path / "again", tmp_path / "run.yaml"
+    typed = ["--seed", 4, "--landmarks", 2, "--set", "lambda1=0.2", "--save-config", config]
+    assert fit(capfd, notes, first, *typed)[0] == 0
+    assert yaml.safe_load(config.read_text())["settings"] == {"lambda1": 0.2}
+    assert run(capfd, "fit", "--config", config, "--out", again)[0] == 0
+    names = sorted(file.name for file in first.iterdir() if file.name.startswith("arrays"))
+    # The checksum of all arrays is part of the name.
+    assert sorted(f.name for f in again.iterdir() if f.name.startswith("arrays")) == names
+
+
+BAD_FILES = {
+    "unknown key": ("labls: tags\n", "there is no option 'labls'. Did you mean 'labels'?"),
+    "config in config": ("config: other.yaml\n", "there is no option 'config'"),
+    "no mapping": ("- labels\n", "there are no options in it"),
+    "no YAML": ("labels: [tags\n", "line 2: this is not YAML"),
+    "a Python object": ("labels: !!python/name:os.system\n", "this is not YAML"),
+    "not a number": ("seed: soon\n", "Invalid value for '--seed'"),
+    "half a number": ("seed: 1.5\n", "Invalid value for '--seed'"),
+    "too small": ("landmarks: 0\n", "Invalid value for '--landmarks'"),
+    "several": ("method: [BR, LP]\n", "the option 'method' takes one value, not several"),
+    "settings": ("settings: 3\n", "`settings:` is followed by one setting per line"),
+    "unknown setting": ("settings: {lamda1: 3}\n", "Did you mean 'lambda1'?"),
+    "empty": ("", "the file is empty"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_FILES)
+def test_bad_files(case, notes, tmp_path, capfd) -> None:
+    text, words = BAD_FILES[case]
+    config = write(tmp_path / "run.yaml", text)
+    out = tmp_path / "m"
+    status, _, complaint = fit(capfd, notes, out, "--config", config)
+    assert status == 2
+    assert words in complaint
+    assert len(complaint.splitlines()) <= 2
+    assert not out.exists()
+
+
+def test_options_are_saved_as_yaml_only(notes, tmp_path, capfd) -> None:
+    place = tmp_path / "run.json"
+    status, _, complaint = fit(capfd, notes, tmp_path / "m", "--save-config", place)
+    assert status == 2
+    assert "options are written as .yaml, .yml" in complaint
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,112 @@
+"""Models that are replaced while the service answers."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import shutil
+import threading
+import weakref
+
+import httpx
+import pytest
+from asgi_client import Client
+
+from splmll.serving import Limits, create_app
+
+ROW = {"body": "oil leak", "hours": 1.5, "site": "north"}
+
+
+@pytest.fixture
+def copies(places, tmp_path):
+    """The models notes and plain in folders of our own."""
+    for name in ("notes", "plain"):
+        shutil.copytree(places[name], tmp_path / name)
+    return {"first": tmp_path / "notes", "second": tmp_path / "plain"}
+
+
+def replace(old, new) -> None:
+    shutil.rmtree(old)
+    shutil.copytree(new, old)
+    # A copy keeps the time of its original; a model that is written gets a new one.
+    (old / "manifest.json").touch()
+
+
+def test_changed_models_are_read_again(copies, places) -> None:
+    client = Client(create_app(copies))
+    assert client.post("/reload").json() == {"reloaded": [], "unchanged": ["first", "second"]}
+    replace(copies["first"], places["plain"])
+    assert client.get("/models?model=first").json()["models"][0]["method"] == "SPL-MLL"
+    assert client.post("/reload?model=second").json() == {"reloaded": [], "unchanged": ["second"]}
+    assert client.post("/reload").json() == {"reloaded": ["first"], "unchanged": ["second"]}
+    assert client.get("/models").json()["models"][0]["method"] == "BR"
+    assert client.get("/health").json()["models"] == ["first", "second"]
+    assert "Answers0" in client.get("/openapi.json").json()["components"]["schemas"]
+    assert client.post("/explain", json={"rows": [ROW]}).status_code == 409
+
+
+@pytest.mark.parametrize("damage", ["gone", "broken"])
+def test_a_model_that_cannot_be_read_leaves_the_old_one(copies, damage) -> None:
+    client = Client(create_app(copies))
+    before = client.post("/predict", json={"rows": [ROW]}).json()
+    if damage == "gone":
+        shutil.rmtree(copies["first"])
+    else:
+        (copies["first"] / "manifest.json").write_text("{}")
+    response = client.post("/reload")
+    assert response.status_code == 409
+    error = response.json()["error"]
+    assert error["code"] == "reload_failed"
+    assert "the earlier one goes on" in error["message"]
+    assert list(error["details"]["failed"]) == ["first"]
+    assert client.post("/predict", json={"rows": [ROW]}).json() == before
+    # It is tried again, not taken for unchanged.
+    assert client.post("/reload").status_code == 409
+    assert (
+        'splmll_model_loads_total{model="first",result="failed"} 2.0' in client.get("/metrics").text
+    )
+
+
+def test_requests_that_began_are_finished_by_the_old_model(copies, places) -> None:
+    app = create_app(copies, limits=Limits(batch_seconds=0.001))
+    old = app.state.registry.get("first")
+    go_on = threading.Event()
+    usual = old.work
+    old.batcher._work = lambda *job: go_on.wait(30) and usual(*job)
+
+    async def ask() -> list[httpx.Response]:
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
+            begun = [
+                asyncio.create_task(client.post("/explain", json={"rows": [ROW]})) for _ in range(5)
+            ]
+            await asyncio.sleep(0.1)
+            replace(copies["first"], places["plain"])
+            assert (await client.post("/reload")).json()["reloaded"] == ["first"]
+            after = await client.post("/explain", json={"rows": [ROW]})
+            go_on.set()
+            return [after, *await asyncio.gather(*begun)]
+
+    after, *begun = asyncio.run(ask())
+    assert after.status_code == 409  # the new model has no landmarks
+    assert [response.status_code for response in begun] == [200] * 5
+    assert json.loads(begun[0].content)["rows"][0]["labels"]
+
+
+def test_a_replaced_model_goes(copies, places) -> None:
+    app = create_app(copies)
+    gone = weakref.ref(app.state.registry.get("first"))
+    client = Client(app)
+    client.post("/predict", json={"rows": [ROW]})
+    replace(copies["first"], places["plain"])
+    client.post("/reload")
+    gc.collect()
+    assert gone() is None
+
+
+def test_a_service_needs_a_model(tmp_path) -> None:
+    with pytest.raises(ValueError, match="There is no model to serve; give at least one"):
+        create_app({})
+    with pytest.raises(ValueError, match="there is no such file or folder"):
+        create_app({"m": tmp_path / "nothing"})
