@@ -1,39 +1,75 @@
-"""Run every benchmark, one after the other: ``python -m benchmarks`` or ``make bench``."""
+"""Measure speed and scale, one script after the other: ``python -m benchmarks`` or ``make bench``.
+
+All numbers go to one JSON file. The scripts on accuracy take hours and are run by themselves:
+``python -m benchmarks.landmark_quality``, ``method_quality`` and ``label_space_curves``.
+"""
 
 from __future__ import annotations
 
 import argparse
-import subprocess
+import importlib
 import sys
+import time
+import traceback
+from pathlib import Path
+from typing import Any
 
-SCRIPTS: list[tuple[str, list[str], list[str]]] = [
-    # module, arguments of the full run, arguments of the quick one
-    ("metrics_speed", [], []),
-    ("stratification_speed", [], []),
-    ("landmark_speed", [], ["--data", "yeast", "--repeats", "1"]),
-    ("method_speed", [], ["--data", "yeast", "--repeats", "1"]),
-    ("label_set_speed", [], ["--data", "yeast", "--repeats", "1"]),
-    ("label_embedding_speed", [], []),
-    ("low_rank_speed", [], []),
-    ("method_quality", [], ["--data", "emotions", "--seeds", "1"]),
-    ("landmark_quality", ["landmarks"], ["landmarks", "--seeds", "1"]),
-    ("landmark_quality", ["defaults"], ["defaults", "--data", "emotions", "--seeds", "1"]),
-]
+from benchmarks.measuring import machine, one_thread, show, write_json
+
+SCRIPTS = (
+    "ridge_speed",
+    "landmark_speed",
+    "linear_peers_speed",
+    "text_speed",
+    "many_labels_speed",
+    "pass_rate",
+    "growth",
+    "memory_use",
+    "prediction_speed",
+    "past_one_machine",
+    "metrics_speed",
+    "stratification_speed",
+    "method_speed",
+    "label_set_speed",
+    "label_embedding_speed",
+    "low_rank_speed",
+)
+
+
+def run(names: list[str], quick: bool, out: Path) -> list[str]:
+    """Run scripts, write what they found after each, and return those that failed."""
+    results: dict[str, Any] = {"machine": machine(), "quick": quick, "scripts": {}}
+    failed = []
+    for name in names:
+        print(f"\n== {name}", flush=True)
+        start = time.perf_counter()
+        try:
+            # A peer that is missing altogether stops one script, not all.
+            module = importlib.import_module(f"benchmarks.{name}")
+            with one_thread():
+                rows = show(module.measure(quick), quick)
+        except Exception:
+            traceback.print_exc()
+            failed.append(name)
+            continue
+        results["scripts"][name] = {"seconds": time.perf_counter() - start, "findings": rows}
+        write_json(results, out)
+    return failed
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="smaller data, fewer repeats")
-    quick = parser.parse_args().quick
-    failed = []
-    for module, full, small in SCRIPTS:
-        arguments = small if quick else full
-        print(f"\n== {module} {' '.join(arguments)}", flush=True)
-        command = [sys.executable, "-m", f"benchmarks.{module}", *arguments]
-        if subprocess.run(command, check=False).returncode:
-            failed.append(module)
+    parser.add_argument("scripts", nargs="*", metavar="script", help="which ones; all by default")
+    parser.add_argument("--quick", action="store_true", help="tiny sizes: does everything run?")
+    parser.add_argument("--out", type=Path, default=Path("out/benchmarks.json"))
+    options = parser.parse_args()
+    unknown = sorted(set(options.scripts) - set(SCRIPTS))
+    if unknown:
+        parser.error(f"no script {', '.join(unknown)}; there are {', '.join(SCRIPTS)}")
+    failed = run(options.scripts or list(SCRIPTS), options.quick, options.out)
+    print(f"\nwritten to {options.out}")
     if failed:
-        print(f"\nfailed: {', '.join(failed)}")
+        print(f"failed: {', '.join(failed)}")
     return 1 if failed else 0
 
 

@@ -10,33 +10,37 @@ or logistic regression on many rows, both cost nearly the same.
 
 from __future__ import annotations
 
-import argparse
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
-from sklearn.naive_bayes import BernoulliNB, GaussianNB
+from sklearn.naive_bayes import BernoulliNB
 from sklearn.tree import DecisionTreeClassifier
 from skmultilearn.cluster import FixedLabelSpaceClusterer
 from skmultilearn.ensemble import MajorityVotingClassifier
 from skmultilearn.problem_transform import LabelPowerset as TheirLabelPowerset
-from threadpoolctl import threadpool_limits
 
+from benchmarks.measuring import Finding, best, by_turns, main, median_ratio
 from splmll import load_dataset
 from splmll.methods import LabelPowerset, RAkEL
 from splmll.methods._base_learner import with_seed
 
 LEARNERS = {
-    "gaussian": GaussianNB(),
-    "bernoulli": BernoulliNB(),
-    "tree": DecisionTreeClassifier(max_depth=8, random_state=0),
-    "logistic": LogisticRegression(max_iter=50, tol=1e-3),
+    # Costs next to nothing: what is compared is what the two sides add to it.
+    "BernoulliNB": BernoulliNB(),
+    "trees": DecisionTreeClassifier(max_depth=8, random_state=0),
+    "logistic regression": LogisticRegression(max_iter=50, tol=1e-3),
 }
+CASES = [("BernoulliNB", name) for name in ("yeast", "tmc2007", "generated")]
+CASES += [("trees", "yeast"), ("logistic regression", "yeast")]
+QUICK_CASES = [("BernoulliNB", "tiny")]
+REPEATS = 3
 
 PREDICTED_ROWS = 10_000
+# Rows, features, labels and predicted rows of generated data.
+SIZES = {"generated": (50_000, 100, 50, PREDICTED_ROWS), "tiny": (120, 8, 5, 20)}
 # For probabilities, the other side visits every row, label set and label in a Python loop.
 PREDICTED_ROWS_LP = 1000
 TMC_ROWS = 10_000
@@ -44,19 +48,19 @@ TMC_ROWS = 10_000
 Problem = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def generated(n_rows: int = 50_000, n_features: int = 100, n_labels: int = 50) -> Problem:
+def generated(n_rows: int, n_features: int, n_labels: int, n_predicted: int) -> Problem:
     """Rows around 300 centres, each with its own set of labels, three on average."""
     rng = np.random.default_rng(0)
     centres = rng.normal(size=(300, n_features))
     sets = (rng.random((300, n_labels)) < 3 / n_labels).astype(np.int64)
-    centre = rng.integers(300, size=n_rows + PREDICTED_ROWS)
+    centre = rng.integers(300, size=n_rows + n_predicted)
     X = centres[centre] + rng.normal(size=(len(centre), n_features))
     return X[:n_rows], sets[centre[:n_rows]], X[n_rows:]
 
 
 def problem(name: str) -> Problem:
-    if name == "generated":
-        return generated()
+    if name in SIZES:
+        return generated(*SIZES[name])
     X, Y, X_test, _ = load_dataset(name).split()
     rows = TMC_ROWS if name == "tmc2007" else X.shape[0]
     X, Y, X_test = (
@@ -98,37 +102,20 @@ def rakels(base: Any, data: Problem) -> tuple[Callable, Callable]:
     return ours, theirs
 
 
-def measure(ours: Callable, theirs: Callable, repeats: int) -> tuple[float, float, float]:
-    """Return the shortest time of each, called by turns, and the share of equal outputs."""
-    our_times, their_times = [], []
-    for _ in range(repeats):
-        for call, times in ((ours, our_times), (theirs, their_times)):
-            start = time.process_time()
-            output = call()
-            times.append(time.process_time() - start)
-            if call is ours:
-                our_output = output
-    agreement = float(np.isclose(our_output, output, rtol=0, atol=1e-6).mean())
-    return min(our_times), min(their_times), agreement
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", nargs="+", default=["yeast", "tmc2007", "generated"])
-    parser.add_argument("--learners", nargs="+", default=["bernoulli"], choices=sorted(LEARNERS))
-    parser.add_argument("--repeats", type=int, default=3)
-    options = parser.parse_args()
-    print(f"{'':36}{'ours':>9}{'theirs':>9}{'ratio':>8}{'equal':>8}")
-    for name in options.data:
+def measure(quick: bool) -> Iterator[Finding]:
+    for learner, name in QUICK_CASES if quick else CASES:
         data = problem(name)
-        for learner in options.learners:
-            for method, pair in (("LP", label_powersets), ("RAkEL", rakels)):
-                ours, theirs, equal = measure(*pair(LEARNERS[learner], data), options.repeats)
-                title = f"{method}, {learner}, {name} {data[0].shape[0]} rows"
-                times = f"{ours:8.2f}s{theirs:8.2f}s"
-                print(f"{title:36}{times}{theirs / ours:7.1f}x{equal:8.2%}", flush=True)
+        for method, pair in (("LP", label_powersets), ("RAkEL", rakels)):
+            ours, theirs = pair(LEARNERS[learner], data)
+            times = by_turns({"ours": ours, "theirs": theirs}, 1 if quick else REPEATS)
+            equal = float(np.isclose(ours(), theirs(), rtol=0, atol=1e-6).mean())
+            yield Finding(
+                f"{name}, {data[0].shape[0]} rows: {method} of {learner}, beside theirs",
+                median_ratio(times, "theirs", "ours"),
+                f"times as fast ({equal:.2%} equal)",
+                details={"seconds": best(times), "equal": equal},
+            )
 
 
 if __name__ == "__main__":
-    with threadpool_limits(1):
-        main()
+    main(measure, __doc__)

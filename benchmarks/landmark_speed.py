@@ -8,19 +8,25 @@ validation. Times are processor seconds on one thread, the two sides by turns in
 
 from __future__ import annotations
 
-import argparse
-import json
-import time
-from pathlib import Path
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import torch
-from threadpoolctl import threadpool_limits
+from scipy import sparse
 from torch import nn
 
+from benchmarks.generated import dense_problem
+from benchmarks.measuring import Finding, best, by_turns, main, median_ratio
 from splmll import SPLMLL, load_dataset
 from splmll.landmarks.objective import Penalties, objective_terms
 from splmll.neural import Rows, Standardise, Training, cross_entropy, multilayer_perceptron, train
+
+TINY = "tiny"
+EPOCHS = {"yeast": 10, "tmc2007": 2}  # of the network, on each data set
+HIDDEN = (512, 64)
+REPEATS = 3
+TARGET = 100.0  # times as fast as Algorithm 1
 
 PENALTIES = Penalties(lambda1=0.1, lambda2=0.1, rho=0.01)
 SHARED = {
@@ -35,12 +41,6 @@ SHARED = {
 }
 
 
-def seconds(call) -> tuple[float, object]:
-    start = time.process_time()
-    result = call()
-    return time.process_time() - start, result
-
-
 def objective_of(model: SPLMLL, X, Y: np.ndarray) -> float:
     """Return the objective of a fitted linear model on the rows it was fitted on."""
     B = np.diag(model.selection_)
@@ -52,30 +52,22 @@ def objective_of(model: SPLMLL, X, Y: np.ndarray) -> float:
     return float(sum(objective_terms(F, Y, B, A, PENALTIES).values()))
 
 
-def exact_against_algorithm1(name: str, repeats: int) -> dict:
-    X, Y, _, _ = load_dataset(name).split()
-    Y = (Y.toarray() if hasattr(Y, "toarray") else Y).astype(float)
+def exact_against_algorithm1(name: str, repeats: int) -> Finding:
+    X, Y = read(name)
     exact = SPLMLL("linear", alpha=1e-6, **SHARED)
     published = SPLMLL.as_published(linear=True, random_state=0, **{"rho": PENALTIES.rho})
     exact.fit(X, Y)  # the first call pays for imports and warm caches
-    our_times = [seconds(lambda: exact.fit(X, Y))[0] for _ in range(repeats)]
-    peer_time, _ = seconds(lambda: published.fit(X, Y))
-    row = {
-        "data": name,
-        "exact_seconds": min(our_times),
-        "algorithm1_seconds": peer_time,
-        "ratio": peer_time / min(our_times),
-        "exact_objective": objective_of(exact, X, Y),
-        "algorithm1_objective": objective_of(published, X, Y),
-        "algorithm1_epochs": published.n_iter_,
-    }
-    print(
-        f"{name:10s} exact {row['exact_seconds']:8.3f} s  objective {row['exact_objective']:.5f} | "
-        f"Algorithm 1 {peer_time:8.2f} s ({published.n_iter_} epochs)  objective "
-        f"{row['algorithm1_objective']:.5f} | {row['ratio']:.0f} times as fast",
-        flush=True,
+    times = best(by_turns({"exact": lambda: exact.fit(X, Y)}, repeats))
+    times |= best(by_turns({"algorithm1": lambda: published.fit(X, Y)}, 1))
+    reached = [objective_of(model, X, Y) for model in (exact, published)]
+    return Finding(
+        f"{name}: exact solver beside Algorithm 1",
+        times["algorithm1"] / times["exact"],
+        f"times as fast (objectives {reached[0]:.4f} and {reached[1]:.4f}, "
+        f"{published.n_iter_} epochs)",
+        low=TARGET,
+        details={"seconds": times, "objectives": reached, "epochs": published.n_iter_},
     )
-    return row
 
 
 def bare_loop(X: np.ndarray, Y: np.ndarray, training: Training, seed: int) -> nn.Module:
@@ -85,7 +77,7 @@ def bare_loop(X: np.ndarray, Y: np.ndarray, training: Training, seed: int) -> nn
     scale[scale == 0] = 1
     network = nn.Sequential(
         Standardise(mean, scale),
-        multilayer_perceptron(X.shape[1], (512, 64), Y.shape[1], dropout=0.5),
+        multilayer_perceptron(X.shape[1], HIDDEN, Y.shape[1], dropout=0.5),
     )
     features = torch.as_tensor(X, dtype=torch.float32)
     labels = torch.as_tensor(Y, dtype=torch.float32)
@@ -104,68 +96,49 @@ def bare_loop(X: np.ndarray, Y: np.ndarray, training: Training, seed: int) -> nn
     return network
 
 
-def network_against_bare_loop(name: str, epochs: int, repeats: int) -> dict:
-    X, Y, _, _ = load_dataset(name).split()
-    X = np.array(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
-    Y = np.array(Y.toarray() if hasattr(Y, "toarray") else Y, dtype=np.float64)
+def network_against_bare_loop(name: str, epochs: int, repeats: int) -> Finding:
+    X, Y = read(name)
+    X = X.toarray() if sparse.issparse(X) else X
     training = Training(max_epochs=epochs)
 
-    def ours():
-        def build() -> nn.Module:
-            mean, scale = X.mean(axis=0), X.std(axis=0)
-            scale[scale == 0] = 1
-            body = multilayer_perceptron(X.shape[1], (512, 64), Y.shape[1], dropout=0.5)
-            return nn.Sequential(Standardise(mean, scale), body)
+    def build() -> nn.Module:
+        mean, scale = X.mean(axis=0), X.std(axis=0)
+        scale[scale == 0] = 1
+        body = multilayer_perceptron(X.shape[1], HIDDEN, Y.shape[1], dropout=0.5)
+        return nn.Sequential(Standardise(mean, scale), body)
 
-        device = torch.device("cpu")
-        return train(
-            build,
-            Rows(X, device),
-            Y,
-            loss=cross_entropy,
-            training=training,
-            seed=0,
-            device=device,
-        )
+    def ours() -> None:
+        cpu = torch.device("cpu")
+        rows = Rows(X, cpu)
+        train(build, rows, Y, loss=cross_entropy, training=training, seed=0, device=cpu)
 
-    our_times, peer_times = [], []
-    for _ in range(repeats):
-        peer_times.append(seconds(lambda: bare_loop(X, Y, training, 0))[0])
-        our_times.append(seconds(ours)[0])
-    row = {
-        "data": name,
-        "epochs": epochs,
-        "ours_seconds": min(our_times),
-        "bare_seconds": min(peer_times),
-        "ratio": min(our_times) / min(peer_times),
-    }
-    print(
-        f"{name:10s} {epochs} epochs: ours {row['ours_seconds']:.2f} s, bare loop "
-        f"{row['bare_seconds']:.2f} s, {row['ratio']:.2f} times its cost",
-        flush=True,
+    calls = {"bare": lambda: bare_loop(X, Y, training, 0), "ours": ours}
+    times = by_turns(calls, repeats)
+    return Finding(
+        f"{name}: network, {epochs} epochs, beside a bare loop",
+        median_ratio(times, "ours", "bare"),
+        "times its time",
+        details={"seconds": best(times)},
     )
-    return row
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", nargs="+", default=["yeast", "tmc2007"])
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--out", type=Path, default=None, help="write JSON here")
-    options = parser.parse_args()
-    torch.set_num_threads(1)
-    rows = []
-    with threadpool_limits(1):
-        for name in options.data:
-            rows.append(exact_against_algorithm1(name, options.repeats))
-        for name in options.data:
-            rows.append(
-                network_against_bare_loop(name, 10 if name == "yeast" else 2, options.repeats)
-            )
-    if options.out:
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        options.out.write_text(json.dumps(rows, indent=1))
+def read(name: str) -> tuple[Any, np.ndarray]:
+    if name == TINY:
+        X, Y = dense_problem(120, 8, 5)
+        return X, Y.astype(np.float64)
+    X, Y, _, _ = load_dataset(name).split()
+    Y = Y.toarray() if sparse.issparse(Y) else Y
+    return X.astype(np.float64), np.asarray(Y, dtype=np.float64)
+
+
+def measure(quick: bool) -> Iterator[Finding]:
+    repeats = 1 if quick else REPEATS
+    epochs = {TINY: 1} if quick else EPOCHS
+    for name in epochs:
+        yield exact_against_algorithm1(name, repeats)
+    for name, n_epochs in epochs.items():
+        yield network_against_bare_loop(name, n_epochs, repeats)
 
 
 if __name__ == "__main__":
-    main()
+    main(measure, __doc__)

@@ -1,24 +1,19 @@
 """LEML's exact updates beside conjugate gradients, and how the cost of three methods grows.
 
-The first table solves the same problem in both ways, by turns in one run, down to the same
-objective. The second prints log-log slopes: a slope of 1 means that twice the rows (or labels) take
-twice as long. Times are processor seconds of one thread, which other work on the machine disturbs
-least.
-
-    python -m benchmarks.low_rank_speed
+Both ways solve the same problem, by turns in one run, down to the same objective. Growth is a
+log-log slope: 1 means that twice the rows (or labels) take twice as long.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
-import torch
 from scipy import sparse
-from threadpoolctl import threadpool_limits
 
+from benchmarks.measuring import Finding, best, by_turns, main, median_ratio, slope
 from splmll.methods.canonical_autoencoder import C2AE
 from splmll.methods.local_embeddings import SLEEC
 from splmll.methods.low_rank import LEML
@@ -26,14 +21,15 @@ from splmll.methods.low_rank import LEML
 REPEATS = 3
 TURNS = 10
 
-# Rows, features, labels of the first table: the sizes of yeast, and a sixth of espgame.
-SIZES = ((1500, 103, 14), (3000, 300, 100))
+# Rows, features, labels of the first comparison: the sizes of yeast, and a sixth of espgame.
+SIZES, QUICK_SIZES = ((1500, 103, 14), (3000, 300, 100)), ((150, 20, 8),)
 
-# The second table: one of the two grows, the other stays at its middle value.
+# Growth: one of the two grows, the other stays at its middle value.
 ROWS, LABELS, FEATURES = (1000, 2000, 4000), (20, 40, 80), 50
+QUICK_ROWS, QUICK_LABELS = (100, 150), (22, 24)
 EPOCHS, ROUNDS = 3, 20
 
-METHODS: dict[str, Callable[[], object]] = {
+METHODS: dict[str, Callable[[], Any]] = {
     "LEML": lambda: LEML(0.5, max_iter=TURNS, tol=0.0),
     "LEML, logistic": lambda: LEML(0.5, loss="logistic", max_iter=2, tol=0.0),
     # One cluster: all pairs of rows are compared. With a cluster for every 6000 rows the growth
@@ -53,63 +49,37 @@ def make_data(n_rows: int, n_features: int, n_labels: int) -> tuple[np.ndarray, 
     return X, sparse.csr_array((signal > cut).astype(np.float64))
 
 
-def seconds(work: Callable[[], object]) -> float:
-    start = time.process_time()
-    work()
-    return time.process_time() - start
-
-
-def compare_solvers() -> None:
-    print(f"LEML, squared loss, {TURNS} turns; the objective of both, and their times")
-    print(f"{'rows x features x labels':28}{'direct':>10}{'cg':>10}{'ratio':>8}")
-    for size in SIZES:
+def measure(quick: bool) -> Iterator[Finding]:
+    for size in QUICK_SIZES if quick else SIZES:
         X, Y = make_data(*size)
         models = {
             solver: LEML(0.5, lam=10.0, solver=solver, max_iter=TURNS, tol=0.0)
             for solver in ("direct", "cg")
         }
-        times: dict[str, list[float]] = {solver: [] for solver in models}
-        for _ in range(REPEATS):
-            for solver, model in models.items():
-                times[solver].append(seconds(partial(model.fit, X, Y)))
-        direct, iterative = min(times["direct"]), min(times["cg"])
+        calls = {solver: partial(model.fit, X, Y) for solver, model in models.items()}
+        times = by_turns(calls, 1 if quick else REPEATS)
         reached = [model.objective_[-1] for model in models.values()]
         np.testing.assert_allclose(reached[1], reached[0], rtol=1e-4)
-        title = " x ".join(str(n) for n in size)
-        print(
-            f"{title:28}{direct:9.3f}s{iterative:9.3f}s{iterative / direct:7.1f}x"
-            f"   objectives {reached[0]:.3f} and {reached[1]:.3f}",
-            flush=True,
+        yield Finding(
+            " x ".join(str(n) for n in size) + ": LEML's closed form beside conjugate gradients",
+            median_ratio(times, "cg", "direct"),
+            "times as fast",
+            details={"seconds": best(times), "objectives": reached},
         )
 
-
-def slope(sizes: Sequence[int], times: Sequence[float]) -> float:
-    return float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
-
-
-def measure_growth() -> None:
-    middle_rows, middle_labels = ROWS[1], LABELS[1]
-    print(f"\nGrowth of one fit: rows {ROWS} with {middle_labels} labels, labels {LABELS} with")
-    print(f"{middle_rows} rows; {FEATURES} features")
-    print(f"{'':22}{'by rows':>9}{'by labels':>11}{'largest':>10}")
+    rows, labels = (QUICK_ROWS, QUICK_LABELS) if quick else (ROWS, LABELS)
     for name, make in METHODS.items():
-        make().fit(*make_data(300, FEATURES, LABELS[0]))  # the first call of a library loads it
-        by_rows = [fit_time(make, n_rows, middle_labels) for n_rows in ROWS]
-        by_labels = [fit_time(make, middle_rows, n_labels) for n_labels in LABELS]
-        print(
-            f"{name:22}{slope(ROWS, by_rows):9.2f}{slope(LABELS, by_labels):11.2f}"
-            f"{max(by_rows):9.2f}s",
-            flush=True,
-        )
+        make().fit(*make_data(200, FEATURES, labels[0]))  # the first call of a library loads it
+        by_rows = [fit_time(make, n_rows, labels[1]) for n_rows in rows]
+        by_labels = [fit_time(make, rows[1], n_labels) for n_labels in labels]
+        yield Finding(f"{name}: growth with rows, {rows}", slope(rows, by_rows), "slope")
+        yield Finding(f"{name}: growth with labels, {labels}", slope(labels, by_labels), "slope")
 
 
-def fit_time(make: Callable[[], object], n_rows: int, n_labels: int) -> float:
+def fit_time(make: Callable[[], Any], n_rows: int, n_labels: int) -> float:
     X, Y = make_data(n_rows, FEATURES, n_labels)
-    return min(seconds(lambda: make().fit(X, Y)) for _ in range(2))
+    return best(by_turns({"fit": lambda: make().fit(X, Y)}, repeats=2))["fit"]
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
-    with threadpool_limits(1):
-        compare_solvers()
-        measure_growth()
+    main(measure, __doc__)

@@ -8,12 +8,8 @@ seconds on one thread, the two sides by turns in one run.
 
 from __future__ import annotations
 
-import argparse
-import json
-import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,26 +18,28 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 from skmultilearn import problem_transform
 from skmultilearn.adapt import MLkNN as TheirMLkNN
-from threadpoolctl import threadpool_limits
 
+from benchmarks.measuring import Finding, best, by_turns, main, median_ratio
 from splmll.datasets import load_dataset
 from splmll.methods import BinaryRelevance, EnsembleOfClassifierChains, MLkNN, RAkEL
 
-GENERATED = "generated"
-N_ROWS, N_FEATURES, N_LABELS = 50_000, 100, 50
-CONTESTS = ["binary relevance", "one chain", "ML-kNN"]
+GENERATED, TINY = "generated", "tiny"
+SIZES = {GENERATED: (50_000, 100, 50), TINY: (200, 10, 6)}
+DATA = ("yeast", "tmc2007", GENERATED)
+REPEATS = 3
 MOST_ROWS = 10_000  # of real data sets
 SINGLE_ROWS = 200  # how often a single row is predicted
 
 
 def read(name: str) -> tuple[Any, np.ndarray]:
     """Standardised features (sparse ones not centred) and labels."""
-    if name == GENERATED:
+    if name in SIZES:
+        n_rows, n_features, n_labels = SIZES[name]
         rng = np.random.default_rng(0)
-        X = rng.normal(size=(N_ROWS, N_FEATURES))
-        signal = X @ rng.normal(size=(N_FEATURES, N_LABELS)) / np.sqrt(N_FEATURES)
-        noise = rng.normal(size=(N_ROWS, N_LABELS))
-        return X, (signal + noise > rng.uniform(0.5, 2.5, N_LABELS)).astype(np.int64)
+        X = rng.normal(size=(n_rows, n_features))
+        signal = X @ rng.normal(size=(n_features, n_labels)) / np.sqrt(n_features)
+        noise = rng.normal(size=(n_rows, n_labels))
+        return X, (signal + noise > rng.uniform(0.5, 2.5, n_labels)).astype(np.int64)
     X, Y, _, _ = load_dataset(name).split()
     X, Y = X[:MOST_ROWS], Y[:MOST_ROWS]
     Y = Y.toarray() if sparse.issparse(Y) else Y
@@ -49,18 +47,12 @@ def read(name: str) -> tuple[Any, np.ndarray]:
     return scaler.fit_transform(X), np.asarray(Y, dtype=np.int64)
 
 
-def seconds(call: Callable[[], Any]) -> tuple[float, Any]:
-    start = time.process_time()
-    result = call()
-    return time.process_time() - start, result
-
-
 def fit_and_score(model: Any, X: Any, Y: np.ndarray) -> np.ndarray:
     scores = model.fit(X, Y).predict_proba(X)
     return scores.toarray() if sparse.issparse(scores) else scores
 
 
-def against_peer(name: str, repeats: int, chosen: list[str]) -> list[dict]:
+def against_peer(name: str, repeats: int) -> Iterator[Finding]:
     X, Y = read(name)
     varied = (Y.min(axis=0) == 0) & (Y.max(axis=0) == 1)  # the peers refuse constant labels
     Y = Y[:, varied]
@@ -83,34 +75,22 @@ def against_peer(name: str, repeats: int, chosen: list[str]) -> list[dict]:
         TheirMLkNN(k=10, ignore_first_neighbours=1),
     )
     X_peer = sparse.csr_matrix(X) if sparse.issparse(X) else X  # they know no sparse arrays
-    rows = []
-    for title in chosen:
-        ours, peer = contests[title]
-        our_times, peer_times = [], []
-        for _ in range(repeats):
-            peer_time, peer_scores = seconds(partial(fit_and_score, peer, X_peer, Y))
-            our_time, our_scores = seconds(partial(fit_and_score, ours, X, Y))
-            peer_times.append(peer_time)
-            our_times.append(our_time)
-        row = {
-            "data": name,
-            "contest": title,
-            "ours_seconds": min(our_times),
-            "peer_seconds": min(peer_times),
-            "ratio": min(peer_times) / min(our_times),
-            "largest_difference": float(np.abs(our_scores - peer_scores).max()),
+    for title, (ours, peer) in contests.items():
+        calls = {
+            "peer": partial(fit_and_score, peer, X_peer, Y),
+            "ours": partial(fit_and_score, ours, X, Y),
         }
-        print(
-            f"{name:10s} {title:17s} ours {row['ours_seconds']:7.2f} s  peer "
-            f"{row['peer_seconds']:7.2f} s  {row['ratio']:5.2f} times as fast  (scores differ by "
-            f"{row['largest_difference']:.0e})",
-            flush=True,
+        times = by_turns(calls, repeats)
+        difference = float(np.abs(calls["ours"]() - calls["peer"]()).max())
+        yield Finding(
+            f"{name}: {title} beside scikit-multilearn-ng's",
+            median_ratio(times, "peer", "ours"),
+            f"times as fast (scores differ by {difference:.0e})",
+            details={"seconds": best(times), "largest_difference": difference},
         )
-        rows.append(row)
-    return rows
 
 
-def single_rows(name: str) -> list[dict]:
+def single_rows(name: str, repeats: int) -> Iterator[Finding]:
     X, Y = read(name)
     learner = LogisticRegression(max_iter=1000).fit(X, Y[:, 0])
     models = {
@@ -121,39 +101,24 @@ def single_rows(name: str) -> list[dict]:
         "one chain": EnsembleOfClassifierChains(n_chains=1, random_state=0).fit(X, Y),
         "ten chains": EnsembleOfClassifierChains(random_state=0).fit(X, Y),
     }
-    times: dict[str, list[float]] = {title: [] for title in models}
-    for row in range(SINGLE_ROWS):
-        for title, model in models.items():
-            times[title].append(seconds(partial(model.predict, X[[row]]))[0])
-    base = float(np.median(times["one base learner"]))
-    rows = []
-    for title, spent in times.items():
-        middle = float(np.median(spent))
-        rows.append(
-            {"data": name, "single_row": title, "seconds": middle, "multiple": middle / base}
+    calls = {title: partial(model.predict, X[[0]]) for title, model in models.items()}
+    times = by_turns(calls, repeats)
+    for title in models:
+        yield Finding(
+            f"{name}: one row, {title}",
+            median_ratio(times, title, "one base learner"),
+            "times one base learner",
+            details={"seconds": float(np.median(times[title]))},
         )
-        print(f"{name:10s} one row, {title:17s} {middle * 1e6:8.0f} us  {middle / base:6.1f} x")
-    return rows
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", nargs="+", default=["yeast", "tmc2007", GENERATED])
-    parser.add_argument("--contests", nargs="*", default=CONTESTS, choices=CONTESTS)
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--out", type=Path, default=None, help="write JSON here")
-    options = parser.parse_args()
-    rows = []
-    with threadpool_limits(1):
-        for name in options.data:
-            rows += against_peer(name, options.repeats, options.contests)
-        for name in options.data:
-            if name != GENERATED:
-                rows += single_rows(name)
-    if options.out:
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        options.out.write_text(json.dumps(rows, indent=1))
+def measure(quick: bool) -> Iterator[Finding]:
+    for name in (TINY,) if quick else DATA:
+        yield from against_peer(name, 1 if quick else REPEATS)
+    for name in (TINY,) if quick else DATA:
+        if name != GENERATED:
+            yield from single_rows(name, 3 if quick else SINGLE_ROWS)
 
 
 if __name__ == "__main__":
-    main()
+    main(measure, __doc__)

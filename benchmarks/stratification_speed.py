@@ -8,14 +8,15 @@ Times are processor seconds of one thread, which other work on the machine distu
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from iterstrat.ml_stratifiers import MultilabelStratifiedKFold as PeerKFold
 from scipy import sparse
-from threadpoolctl import threadpool_limits
 
+from benchmarks.measuring import Finding, main
 from splmll.datasets import load_dataset
 from splmll.exceptions import DatasetError
 from splmll.model_selection.stratification import MultilabelStratifiedKFold
@@ -55,32 +56,43 @@ def balance(Y: Any, splitter: Any) -> tuple[float, float, int, float]:
     return float(ld), float(lpd), max(sizes) - min(sizes), seconds
 
 
-def compare(title: str, Y: npt.NDArray[Any], seeds: range) -> None:
-    ours = np.mean(
-        [balance(Y, MultilabelStratifiedKFold(N_FOLDS, random_state=s)) for s in seeds], 0
-    )
-    peer = np.mean([balance(Y, PeerKFold(N_FOLDS, shuffle=True, random_state=s)) for s in seeds], 0)
-    print(
-        f"{title:24}{ours[0]:10.2e}{peer[0]:10.2e}{ours[1]:10.2e}{peer[1]:10.2e}"
-        f"{ours[2]:8.1f}{peer[2]:6.1f}{ours[3]:8.2f}s{peer[3]:7.2f}s{peer[3] / ours[3]:7.1f}x"
-    )
+def measure(quick: bool) -> Iterator[Finding]:
+    for title, Y, seeds in problems(quick):
+        ours, peer = (
+            np.mean([balance(Y, make(seed)) for seed in seeds], axis=0)
+            for make in (
+                lambda seed: MultilabelStratifiedKFold(N_FOLDS, random_state=seed),
+                lambda seed: PeerKFold(N_FOLDS, shuffle=True, random_state=seed),
+            )
+        )
+        names = ("label_distribution", "label_pair_distribution", "size_range", "seconds")
+        yield Finding(
+            f"{title}: {N_FOLDS} folds beside iterative-stratification",
+            peer[3] / ours[3],
+            f"times as fast (LD {ours[0]:.1e} and {peer[0]:.1e}, LPD {ours[1]:.1e} and "
+            f"{peer[1]:.1e}, sizes differ by {ours[2]:.1f} and {peer[2]:.1f})",
+            details={
+                "ours": dict(zip(names, ours.tolist(), strict=True)),
+                "peer": dict(zip(names, peer.tolist(), strict=True)),
+            },
+        )
 
 
-def main() -> None:
-    print(f"{N_FOLDS} folds; each pair of columns is ours, then iterative-stratification's")
-    print(f"{'':24}{'LD':>20}{'LPD':>20}{'size range':>14}{'time':>17}{'ratio':>8}")
+def problems(quick: bool) -> Iterator[tuple[str, npt.NDArray[Any], range]]:
+    if quick:
+        yield "random 200 x 10", random_labels(200, 10, 2.0), range(1)
+        return
     for name in REAL:
         try:
             Y = load_dataset(name).Y
         except DatasetError as error:
-            print(f"{name:24} left out: {error}")
+            print(f"{name} left out: {error}")
             continue
         Y = Y.toarray() if sparse.issparse(Y) else np.asarray(Y)
-        compare(name, Y.astype(np.int8), range(3))
-    compare("random 5000 x 60", random_labels(5000, 60, 4.0), range(3))
-    compare("random 300000 x 200", random_labels(300_000, 200, 4.0), range(1))
+        yield name, Y.astype(np.int8), range(3)
+    yield "random 5000 x 60", random_labels(5000, 60, 4.0), range(3)
+    yield "random 300000 x 200", random_labels(300_000, 200, 4.0), range(1)
 
 
 if __name__ == "__main__":
-    with threadpool_limits(1):
-        main()
+    main(measure, __doc__)

@@ -1,5 +1,6 @@
 """The README tells the truth: its blocks run as printed, its commands and files exist."""
 
+import json
 import re
 import shlex
 import subprocess
@@ -7,6 +8,7 @@ import sys
 from importlib.util import module_from_spec, spec_from_file_location
 
 import matplotlib as mpl
+import pandas as pd
 import pytest
 
 from markdown_blocks import ROOT, anchors, blocks, links, python_blocks, run_block
@@ -29,7 +31,14 @@ def test_there_is_a_ten_line_example():
     assert "SPLMLL" in code
 
 
-COMMANDS = [line for _, code in blocks(README, "shell") for line in code.splitlines()]
+SHELL = [code.splitlines() for _, code in blocks(README, "shell")]
+COMMANDS = [line for lines in SHELL for line in lines]
+TAGGING = next(lines for lines in SHELL if any(" fit " in line for line in lines))
+SERVING = next(line for line in COMMANDS if line.startswith("splmll serve"))
+ASKING = next(line for line in COMMANDS if line.startswith("curl"))
+OTHERS = [
+    line for line in COMMANDS if line.startswith("splmll ") and line not in [*TAGGING, SERVING]
+]
 
 
 def test_the_two_commands_and_all_others_of_make_are_targets():
@@ -37,22 +46,98 @@ def test_the_two_commands_and_all_others_of_make_are_targets():
     assert {"make demo", "make test"} <= set(COMMANDS)
     for command in COMMANDS:
         program, *arguments = shlex.split(command)
-        assert program in ("make", "splmll")
+        assert program in ("make", "splmll", "curl")
         if program == "make":
             assert set(arguments) <= targets
 
 
+def run(command, folder):
+    _, *arguments = shlex.split(command)
+    ran = subprocess.run(
+        [sys.executable, "-m", "splmll", *arguments], capture_output=True, text=True, cwd=folder
+    )
+    assert ran.returncode == 0, f"{command}\n{ran.stdout}\n{ran.stderr}"
+    return ran.stdout
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("command", [line for line in COMMANDS if line.startswith("splmll ")])
+@pytest.mark.parametrize("command", OTHERS)
 def test_command_runs_as_printed(command, tmp_path, request):
     if "reproduce" in command:
         request.getfixturevalue("data_home")
-    _, *arguments = shlex.split(command)
-    ran = subprocess.run(
-        [sys.executable, "-m", "splmll", *arguments], capture_output=True, text=True, cwd=tmp_path
+    assert run(command, tmp_path).strip()
+
+
+@pytest.fixture(scope="module")
+def own_table(tmp_path_factory):
+    """A folder with the tables that a reader of the README would have."""
+    folder = tmp_path_factory.mktemp("own_table")
+    for name, seed in (("notes", 0), ("new", 1), ("test", 2)):
+        rows = pd.read_csv(tickets().write_tickets(folder / f"{name}.csv", 300, seed))
+        rows = rows.drop(columns=["id", *(["tags"] if name == "new" else [])])
+        rows.to_csv(folder / f"{name}.csv", index=False)
+    return folder
+
+
+def tickets():
+    return loaded(ROOT / "examples" / "tickets.py")
+
+
+def loaded(path):
+    specification = spec_from_file_location(path.stem, path)
+    module = module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def tagged(own_table):
+    """What each command of "Tag your own table" printed, run in their order in one folder."""
+    printed = {}
+    for command in TAGGING:
+        if " recover " in command:  # somebody answers for the landmarks of two rows, but for one
+            shown = json.loads(run("splmll landmarks model --json", own_table))
+            names = [each["landmark"] for each in shown]
+            answers = pd.DataFrame([[1] + [0] * (len(names) - 1), [None] + [0] * (len(names) - 1)])
+            answers.set_axis(names, axis=1).to_csv(own_table / "landmarks.csv", index=False)
+        printed[command.split()[1]] = run(command, own_table)
+    return printed
+
+
+@pytest.mark.slow
+def test_a_table_is_tagged_as_printed(own_table, tagged):
+    assert "Micro-F1" in tagged["fit"]
+    assert "Micro-F1" in tagged["evaluate"]
+    written = pd.read_csv(own_table / "tags.csv")
+    assert len(written) == 300
+    assert sum(column.startswith("score:") for column in written) > 10
+    assert "landmark" in tagged["landmarks"]
+    assert "+" in tagged["explain"]
+    assert len(pd.read_csv(own_table / "all.csv")) == 2
+
+
+@pytest.mark.slow
+def test_the_tagger_is_served_as_printed(own_table, tagged):
+    _, *arguments = shlex.split(SERVING)
+    arguments[arguments.index("--port") + 1] = "0"  # 8000 may be taken; 0 is any that is free
+    server = subprocess.Popen(
+        [sys.executable, "-m", "splmll", *arguments],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=own_table,
     )
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.strip()
+    try:
+        address = next(
+            filter(None, (re.search(r"http://[\d.:]+\d", line) for line in server.stdout))
+        )
+        asked = shlex.split(ASKING.replace("http://127.0.0.1:8000", address[0]))
+        answer = subprocess.run(asked, capture_output=True, text=True, cwd=own_table, check=True)
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+    tags = [line for line in answer.stdout.splitlines()[1:] if line]
+    predicted = pd.read_csv(own_table / "tags.csv", keep_default_na=False)["tags"]
+    assert [line.strip('"') for line in tags] == list(predicted)
 
 
 @pytest.mark.parametrize("target", links(README))
@@ -93,9 +178,7 @@ def test_place_for_the_results_is_marked_once():
 
 
 def test_the_table_of_methods_is_that_of_the_catalogue():
-    specification = spec_from_file_location("make_tables", ROOT / "docs" / "make_tables.py")
-    module = module_from_spec(specification)
-    specification.loader.exec_module(module)
+    module = loaded(ROOT / "docs" / "make_tables.py")
     text = README.read_text("utf-8")
     table = text.split("<!-- methods:start -->\n", 1)[1].split("\n<!-- methods:end -->", 1)[0]
     assert table == module.methods_table()

@@ -1,7 +1,8 @@
 """The torch training loop, written once for every network in the library.
 
 It trains any module by Adam on mini-batches, watches validation rows, stops when they no longer
-improve, and gives the best weights back. It never touches the caller's random state.
+improve, and gives the best weights back. It never touches the caller's random state. Under
+``torchrun`` several processes train the same network together.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ import numpy as np
 import torch
 from scipy import sparse
 from torch import Tensor, nn
+
+from splmll.parallel_training import training_processes
 
 # torch draws initial weights and dropout from one global generator; whoever trains holds it.
 _RANDOM_STATE = threading.Lock()
@@ -112,9 +115,11 @@ class Rows:
         self.device = device
         if sparse.issparse(X) and 4 * X.shape[0] * X.shape[1] <= DENSE_BYTES:
             X = X.toarray()
-        if isinstance(X, np.ndarray):
+        if isinstance(X, torch.utils.data.TensorDataset):
+            self.X: Any = X.tensors[0].to(device, dtype=torch.float32)
+        elif isinstance(X, np.ndarray):
             # torch warns of arrays it may not write to; a float32 copy is ours to write to.
-            self.X: Any = torch.as_tensor(np.array(X, dtype=np.float32)).to(device)
+            self.X = torch.as_tensor(np.array(X, dtype=np.float32)).to(device)
         else:
             self.X = X
 
@@ -128,7 +133,8 @@ class Rows:
         if sparse.issparse(self.X):
             batch = self.X[index.numpy()].toarray()
             return torch.as_tensor(batch, dtype=torch.float32).to(self.device)
-        batch = [_features_of(self.X[int(i)]) for i in index]
+        # Only a Dataset of the caller's own gives rows one by one, as torch's loaders ask for them.
+        batch = [_features_of(self.X[i]) for i in index.tolist()]
         return torch.stack(batch).to(self.device, dtype=torch.float32)
 
 
@@ -137,7 +143,7 @@ def _features_of(item: Any) -> Tensor:
 
 
 Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
-"""(outputs, targets with NaN replaced by 0, known mask) -> one number."""
+"""(outputs, targets with NaN replaced by 0, known mask) -> one number, a mean over rows."""
 
 
 def squared_error(outputs: Tensor, targets: Tensor, known: Tensor) -> Tensor:
@@ -165,6 +171,11 @@ def train(
     on_epoch: Callable[[int, float], bool] | None = None,
 ) -> tuple[nn.Module, list[dict[str, float]]]:
     """Train a module and return it with its history.
+
+    Where several processes run this together (see :mod:`splmll.parallel_training`), each works on
+    its share of every batch, and all return the same weights and history: those of one process, but
+    for rounding and the places that dropout strikes. A loss with terms over the whole batch sees
+    only the share there.
 
     Parameters
     ----------
@@ -200,8 +211,11 @@ def train(
     targets = torch.as_tensor(np.nan_to_num(Y), dtype=torch.float32).to(device)
     index = torch.as_tensor(np.arange(len(Y)) if rows is None else rows)
     watched = None if validation is None else torch.as_tensor(validation)
+    processes = training_processes(device)
+    processes.check_same(seed, training, Y, rows, validation)
     with reproducible(seed, device):
         module = build().to(device)
+        replica = processes.replicate(module, seed)
         optimiser = torch.optim.AdamW(
             module.parameters(), lr=training.learning_rate, weight_decay=training.weight_decay
         )
@@ -211,14 +225,18 @@ def train(
         for epoch in range(training.max_epochs):
             module.train()
             total = torch.zeros((), device=device)
-            for batch in index[torch.randperm(len(index))].split(training.batch_size):
+            order = processes.from_first(torch.randperm(len(index)))
+            for batch in index[order].split(training.batch_size):
                 optimiser.zero_grad(set_to_none=True)
-                value = loss(module(source.take(batch)), targets[batch], known[batch])
+                part = processes.share(batch)
+                value = loss(replica(source.take(part)), targets[part], known[part])
+                value = processes.weigh(value, batch)
                 value.backward()
                 optimiser.step()
                 average.step()
                 total += value.detach() * len(batch)
-            record = {"epoch": float(epoch), "loss": float(total) / len(index)}
+            processes.share_buffers(module, average.module)
+            record = {"epoch": float(epoch), "loss": float(processes.mean(total)) / len(index)}
             if not np.isfinite(record["loss"]):
                 raise FloatingPointError(
                     f"The training loss became {record['loss']} in epoch {epoch + 1}: the steps "
@@ -226,8 +244,9 @@ def train(
                     f"{training.learning_rate:g}) or keep the scaling of features switched on."
                 )
             if watched is not None:
-                outputs = forward(average.module, source, watched)
-                record["validation_loss"] = float(loss(outputs, targets[watched], known[watched]))
+                part = processes.share(watched)
+                value = loss(forward(average.module, source, part), targets[part], known[part])
+                record["validation_loss"] = float(processes.mean(processes.weigh(value, watched)))
             history.append(record)
             stop = on_epoch is not None and on_epoch(epoch, record["loss"])
             if watched is not None:
@@ -237,7 +256,7 @@ def train(
                 else:
                     waited += 1
                     stop = stop or waited >= training.patience
-            if stop:
+            if processes.any(stop):
                 break
         kept = average.module
         if best_weights is not None:

@@ -51,7 +51,7 @@ ALL_DATA = [*SMALL_DATA, "tmc2007", "espgame-densehue", "corel5k"]
 REPETITIONS = 5
 # The quick run draws so many training rows of each data set (emotions is smaller and stays whole),
 # and gives up on a unit after so many seconds.
-QUICK_ROWS = 400
+QUICK_ROWS = 250
 QUICK_SECONDS = 120.0
 
 
@@ -63,7 +63,7 @@ class Reproduction:
     out : path-like
         Folder for tables, figures, the report and the store.
     quick : bool, default=False
-        One seed, 400 training rows of each data set, and a limit of time for every unit: minutes in
+        One seed, 250 training rows of each data set, and a limit of time for every unit: minutes in
         place of days. What is a sample is called so in every table.
     data : sequence of str, optional
         Only these data sets in the tables of methods; by default all of each table.

@@ -13,16 +13,15 @@ import torch
 from scipy import sparse
 from scipy.special import expit
 from sklearn.base import TransformerMixin
-from sklearn.linear_model import LogisticRegression
 from sklearn.utils import check_random_state
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import nn
 
-from splmll.base import Capabilities, MultilabelClassifier
+from splmll.base import Capabilities
 from splmll.callbacks import CallbackSupportMixin, FitProgress, with_callbacks
 from splmll.labels import read_labels
 from splmll.landmarks.algorithm1 import Alternation, algorithm1
+from splmll.landmarks.cost import Cost, estimate_cost
 from splmll.landmarks.embedding import (
     BlendEmbedding,
     Embedding,
@@ -35,27 +34,37 @@ from splmll.landmarks.embedding import (
 )
 from splmll.landmarks.exact import Solution, minimise, solve_recovery
 from splmll.landmarks.explanation import Explanation
+from splmll.landmarks.label_moments import LabelMoments, moment_rows
 from splmll.landmarks.moments import Moments
 from splmll.landmarks.objective import Penalties
+from splmll.landmarks.parameters import check_parameters
 from splmll.landmarks.path import LandmarkPath, landmark_path
-from splmll.landmarks.recovery import HonestRecovery, complete, recover_crossfitted
-from splmll.landmarks.selection import ROUGH, select_hard, select_soft
+from splmll.landmarks.prediction import BlockPrediction
+from splmll.landmarks.recovery import HonestRecovery, complete
+from splmll.landmarks.selection import ROUGH, by_weight, select_hard, select_soft
+from splmll.landmarks.sources import RowSource, Source
 from splmll.landmarks.sparsity import (
     LAMBDA2_GRID,
     LAMBDA2_UNMEASURED,
     explained_by_fold,
     sparsest_of_the_best,
 )
-from splmll.landmarks.statistics import Statistics, split_unknown, sum_of
-from splmll.landmarks.stream import Stream
+from splmll.landmarks.statistics import Statistics, fold_statistics, sum_of
+from splmll.landmarks.streaming import StreamFit
+from splmll.landmarks.tuning import (
+    PLAIN_SLOPE,
+    label_statistics,
+    len_of,
+    probability_slope,
+    varying_labels,
+)
 from splmll.model_selection.stratification import MultilabelStratifiedKFold
 from splmll.neural import Training
-from splmll.thresholds import MIN_ROWS, RULES, GlobalThreshold, check_rule, fit_threshold
+from splmll.parallel_training import agreed_seed
+from splmll.thresholds import GlobalThreshold, fit_threshold
 
 SMALL_DATA_ROWS = 5000  # n_repeats="auto": up to so many rows ...
 SMALL_DATA_REPEATS = 3  # ... folds are drawn so many times
-
-SLOPE_ROWS = 2000  # rows on which the slope of the probabilities is fitted
 
 ABLATIONS: dict[str, dict[str, Any]] = {
     "NN-embeddings": {"selection": "all"},
@@ -66,16 +75,7 @@ ABLATIONS: dict[str, dict[str, Any]] = {
 """The rows of the paper's Table 4 as settings: ``SPLMLL(**ABLATIONS["NN + separated"])``."""
 
 
-def _is_linear(estimator: Any) -> bool:
-    if estimator.embedding != "linear" or estimator.solver != "exact":
-        raise AttributeError(
-            'partial_fit adds up sufficient statistics: it needs embedding="linear" and '
-            f'solver="exact", not {estimator.embedding!r} and {estimator.solver!r}.'
-        )
-    return True
-
-
-class SPLMLL(CallbackSupportMixin, TransformerMixin, MultilabelClassifier):
+class SPLMLL(CallbackSupportMixin, TransformerMixin, StreamFit, BlockPrediction):
     """Selecting Predictable Landmarks for Multi-Label Learning.
 
     Some labels are easy to predict from the input, and some labels tell much about others. A label
@@ -390,6 +390,8 @@ default="mlp"
         self : SPLMLL
         """
         self._check_parameters()
+        if self._takes_blocks(X):
+            return self._fit_blocks(X, Y)
         before = self._width() if self.warm_start and hasattr(self, "embedding_") else None
         X, Y = self._check_fit(X, Y)
         if before is not None and before != self._width():
@@ -399,163 +401,80 @@ default="mlp"
                     *before, *self._width()
                 )
             )
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        candidates = varying_labels(Y)
+        seed = agreed_seed(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        varying = varying_labels(Y)
         with FitProgress(self, X, Y) as progress:
             if self.solver == "algorithm1":
-                self._fit_algorithm1(X, Y, candidates, seed, progress)
+                self._fit_algorithm1(X, Y, varying, seed, progress)
             else:
-                self._fit_exact(X, Y, candidates, seed, progress)
-        if hasattr(self, "_stream"):
-            del self._stream  # a full fit ends what partial_fit began
-        return self
-
-    @available_if(_is_linear)
-    def partial_fit(self, X: Any, Y: Any, classes: Any = None) -> SPLMLL:
-        """Add rows to a linear model: statistics just add up, so chunks equal one fit.
-
-        Thresholds that are tuned need scores, not statistics: they are tuned on a uniform random
-        sample of the rows seen so far.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Features of the new rows.
-        Y : array-like, sparse matrix or DataFrame of shape (n_rows, n_labels)
-            Labels of the new rows, the same labels every time.
-        classes : array-like, optional
-            The two values of a 1-D target, if the first chunk may lack one of them.
-
-        Returns
-        -------
-        self : SPLMLL
-        """
-        self._check_parameters()
-        first = not hasattr(self, "_stream")
-        X = self._check_features(X, reset=first)
-        labels, label_format = read_labels(Y, allow_unknown=True, classes=classes)
-        check_consistent_length(X, labels)
-        if first:
-            self._remember(label_format)
-            seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-            self._stream = Stream(X.shape[1], labels.shape[1], self.cv, seed)
-        elif label_format.n_labels != self.label_format_.n_labels:
-            raise ValueError(
-                f"This chunk has {label_format.n_labels} labels, the first had "
-                f"{self.label_format_.n_labels}: every chunk must have the same label columns."
-            )
-        self._stream.add(X, labels)
-        parts = self._stream.folds
-        total, solution = sum_of(parts), None
-        candidates = (total.label_mean > 0) & (total.label_mean < 1)
-        if not self.joint:
-            G = total.label_moments(self.center)
-            solution = self._select(G, np.zeros(len(G)), candidates)
-            landmarks = np.flatnonzero(solution.selection)
-            parts = [part.of_labels(landmarks) for part in parts]
-        f = LinearEmbedding(alpha=self.alpha, scale=self.scale)
-        f.fit_statistics(parts, self.center)
-        X_sample, Y_sample, fold = self._stream.sample()
-        if self.cv is not None:
-            f.predict_folds(X_sample, fold)
-        self._finish_exact(
-            f, X_sample, Y_sample, candidates, self._stream.folds, fold[None], solution
-        )
+                self._fit_exact(X, Y, varying, seed, progress)
+        self._forget_stream()
         return self
 
     def _fit_exact(
-        self, X: Any, Y: Any, candidates: np.ndarray, seed: int, progress: FitProgress
+        self, X: Any, Y: Any, varying: np.ndarray, seed: int, progress: FitProgress
     ) -> None:
-        """Embedding, selection, recovery, threshold: each block solved for good."""
-        folds = self._folds(Y, seed)
+        """Learn from rows in memory."""
         f = self._make_embedding(seed, progress)
-        label_parts = label_statistics(Y, folds)
-        if self.joint:
-            f.fit(X, Y, folds, self.center)
-            self._finish_exact(f, X, Y, candidates, label_parts, folds)
-            return
-        # Two steps: representative landmarks first, whether or not they can be predicted.
-        G = sum_of(label_parts).label_moments(self.center)
-        solution = self._select(G, np.zeros(len(G)), candidates)
-        landmarks = np.flatnonzero(solution.selection)
-        if len(landmarks):
-            f.fit(X, Y[:, landmarks], folds, self.center)
-        self._finish_exact(f, X, Y, candidates, label_parts, folds, solution)
+        self._learn(f, RowSource(X, Y, self._folds(Y, seed), seed), varying)
 
-    def _finish_exact(
-        self,
-        f: Embedding,
-        X: Any,
-        Y: Any,
-        candidates: np.ndarray,
-        label_parts: list[Statistics],
-        folds: np.ndarray | None,
-        solution: Solution | None = None,
-    ) -> None:
-        labels = sum_of(label_parts)
-        G = labels.label_moments(self.center)
-        # A label that is constant in training is predicted as what it was.
-        mean = np.where(self.center | ~candidates, labels.label_mean, 0.0)
-        penalties = self._penalties(G)
-        two_step = solution is not None
-        E = np.full(len(G), np.nan) if two_step else f.moments.E
+    def _learn(self, f: Embedding, source: Source, varying: np.ndarray) -> None:
+        """Embedding, selection, recovery, threshold: each block solved for good."""
+        totals = sum_of(source.label_parts)
+        labels = self._label_moments(totals, varying)
+        solution, predicted, F = None, labels.candidates, None
+        if not self.joint:
+            # Two steps: representative landmarks first, whether or not they can be predicted.
+            solution = self._select(labels, np.zeros(len(labels.G)), varying)
+            predicted = labels.candidates[np.flatnonzero(solution.selection)]
+        E = np.full(labels.n_labels, np.nan)
+        if len(predicted):
+            F = source.fit(f, predicted, self.center)
+            E[predicted] = f.moments.E
         self.lambda2_ = self._given_lambda2()
         if solution is None:
-            solution = self._select_measured(f, Y, folds, candidates, G)
-        landmarks = by_weight(solution.selection)
-        weights = solution.selection[landmarks]
-        if two_step:
-            # f knows only the landmarks, in the order of their numbers.
-            position = np.searchsorted(np.sort(landmarks), landmarks)
-            E[landmarks] = f.moments.E[position] if len(landmarks) else 0.0
-        else:
-            position = landmarks
+            solution = self._select_measured(f, F, source, labels, varying)
+        selection = labels.spread(solution.selection)
+        landmarks = by_weight(selection)
+        weights = selection[landmarks]
+        position = np.searchsorted(predicted, landmarks)  # of the landmarks among f's outputs
+        # A label that is constant in training is predicted as what it was.
+        mean = np.where(self.center | ~varying, labels.mean, 0.0)
+        penalties = self._penalties(labels.unit)
         centre, scores = mean[landmarks], None
         if self.selection == "all":
-            A = np.eye(len(G))[landmarks]
+            A = np.eye(labels.n_labels)[landmarks]
         elif self.recovery == "labels" or len(landmarks) == 0:
-            A = solve_recovery(G, solution.selection, penalties.rho)[landmarks]
+            among = labels.rows(landmarks)[:, landmarks]
+            A = solve_recovery(among, weights, penalties.rho, labels.rows(landmarks))
         else:
-            assert f.out_of_fold is not None
-            assert folds is not None
-            F = f.out_of_fold[:, position]
-            A, centre, scores = self._recover_crossfitted(
-                F, Y, folds[0], landmarks, weights, None if two_step else f.moments
-            )
-        A = np.where(candidates, A, 0.0)
+            assert F is not None
+            assert source.fold is not None
+            honest = self._honest(source.parts(f, position), landmarks, weights)
+            A, centre = honest.recovery()
+            scores = honest.scores(F[:, position], source.fold)
+        A = np.where(varying, A, 0.0)
         self._keep(f, landmarks, position, weights[:, None] * A, centre, mean)
-        self.selection_, self.recovery_ = solution.selection, A
+        self.selection_, self.recovery_ = selection, A
         self.objective_ = pd.DataFrame(solution.history)
         self.n_iter_ = max(1, len(solution.history) // 2)
-        self._describe_labels(G, E, labels, penalties)
-        if scores is None and folds is not None:
-            if f.out_of_fold is not None and len(landmarks):
-                scores = self._mix(f.out_of_fold[:, position])
+        self._describe_labels(labels, E, penalties)
+        if scores is None and source.fold is not None:
+            if F is not None and len(landmarks):
+                scores = self._mix(F[:, position])
             else:
-                scores = np.tile(self.intercept_, (Y.shape[0], 1))
-        self._set_thresholds(Y, scores, label_parts, folds)
+                scores = np.tile(self.intercept_, (source.Y.shape[0], 1))
+        self._set_thresholds(source.Y, scores, totals, source.label_parts, source.fold)
 
-    def _recover_crossfitted(
-        self,
-        F: np.ndarray,
-        Y: Any,
-        fold: np.ndarray,
-        landmarks: np.ndarray,
-        weights: np.ndarray,
-        moments: Moments | None,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return A, the point from which predictions are measured, and honest scores.
+    def _honest(
+        self, parts: Sequence[Statistics], landmarks: np.ndarray, weights: np.ndarray
+    ) -> HonestRecovery:
+        return HonestRecovery(parts, landmarks, weights, self.shrinkage, self.center)
 
-        ``moments`` may know more rows than F holds: a stream keeps only a sample of its rows.
-        """
-        honest = HonestRecovery(F, Y, fold, landmarks, weights, self.shrinkage, self.center)
-        if moments is None:
-            A, centre = honest.recovery(honest.total)
-        else:
-            FF = moments.FF[np.ix_(landmarks, landmarks)]
-            A = recover_crossfitted(FF, moments.FY[landmarks], landmarks, weights, self.shrinkage)
-            centre = moments.f_mean[landmarks]
-        return A, centre, honest.scores()
+    def _label_moments(self, totals: Statistics, varying: np.ndarray) -> LabelMoments:
+        # Without landmarks there is nothing to pick candidates for; Algorithm 1 takes all labels.
+        every = self.selection == "all" or self.solver == "algorithm1"
+        return LabelMoments.of(totals, self.center, varying, self.rho, every=every)
 
     def _fit_algorithm1(
         self, X: Any, Y: Any, candidates: np.ndarray, seed: int, progress: FitProgress
@@ -564,11 +483,12 @@ default="mlp"
         targets = Y.toarray() if sparse.issparse(Y) else Y
         folds = self._folds(Y, seed)
         label_parts = label_statistics(Y, folds)
-        labels = sum_of(label_parts)
-        G = labels.label_moments(self.center)
-        penalties = self._penalties(G)
+        totals = sum_of(label_parts)
+        labels = self._label_moments(totals, candidates)
+        G = labels.G
+        penalties = self._penalties(labels.unit)
         self.lambda2_ = self._given_lambda2()
-        mean = np.where(self.center | ~candidates, labels.label_mean, 0.0)
+        mean = np.where(self.center | ~candidates, labels.mean, 0.0)
         network = self._network(self.embedding, seed, progress)
         if self.embedding == "linear":
             network.hidden, network.dropout = (), 0.0
@@ -630,9 +550,10 @@ default="mlp"
             assert f.out_of_fold is not None
             assert folds is not None
             weights = np.diag(B)[landmarks]
-            A_rows, centre, scores = self._recover_crossfitted(
-                f.out_of_fold[:, landmarks], Y, folds[0], landmarks, weights, f.moments
-            )
+            F = f.out_of_fold[:, landmarks]
+            honest = self._honest(fold_statistics(F, Y, folds[0]), landmarks, weights)
+            A_rows, centre = honest.recovery()
+            scores = honest.scores(F, folds[0])
             A = np.zeros_like(G)
             A[landmarks], mixing = A_rows, weights[:, None] * A_rows
         E = f.moments.E
@@ -641,68 +562,75 @@ default="mlp"
         self.recovery_ = A if self.full_selection else A[landmarks]
         self.objective_ = pd.DataFrame(history)
         self.n_iter_ = len(history) - 1
-        self._describe_labels(G, E, labels, penalties)
+        self._describe_labels(labels, E, penalties)
         if scores is None and f.out_of_fold is not None:
             scores = self._mix(f.out_of_fold[:, landmarks])
-        self._set_thresholds(Y, scores, label_parts, folds)
+        fold = None if folds is None else folds[0]
+        self._set_thresholds(Y, scores, totals, label_parts, fold)
 
     # Pieces of learning ----------------------------------------------------
 
     def _select_measured(
         self,
         f: Embedding,
-        Y: Any,
-        folds: np.ndarray | None,
-        candidates: np.ndarray,
-        G: np.ndarray,
+        F: np.ndarray | None,
+        source: Source,
+        labels: LabelMoments,
+        varying: np.ndarray,
     ) -> Solution:
         """Select with the lambda2 given, or with the one that the folds speak for."""
+        E = f.moments.E if len(labels.candidates) else np.zeros(0)
         decided = self.lambda2 != "auto" or self.n_landmarks is not None or self.selection == "all"
-        if decided or self.recovery == "labels" or f.out_of_fold is None or folds is None:
-            return self._select(G, f.moments.E, candidates)
+        if decided or self.recovery == "labels" or F is None or source.fold is None:
+            return self._select(labels, E, varying)
+        # Statistics cannot tell the square of a prediction over the known rows of a label.
+        by_rows = source.all_rows and not all(part.all_known for part in f.parts)
         shares = []
         for lambda2 in LAMBDA2_GRID:
-            solution = self._select(G, f.moments.E, candidates, lambda2, rough=True)
+            solution = self._select(labels, E, varying, lambda2, rough=True)
             landmarks = by_weight(solution.selection)
-            if len(landmarks):
-                F, weights = f.out_of_fold[:, landmarks], solution.selection[landmarks]
-                honest = HonestRecovery(
-                    F, Y, folds[0], landmarks, weights, self.shrinkage, self.center
-                )
-                share = explained_by_fold(Y, honest.scores(), folds[0])
+            if len(landmarks) == 0:
+                shares.append(np.zeros(sum(part.n_rows > 0 for part in f.parts)))
+                continue
+            parts = [part.of_features(landmarks) for part in f.parts]
+            honest = self._honest(parts, landmarks, solution.selection[landmarks])
+            if by_rows:
+                scores = honest.scores(F[:, landmarks], source.fold)
+                shares.append(explained_by_fold(source.Y, scores, source.fold))
             else:
-                share = np.zeros(len(np.unique(folds[0])))
-            shares.append(share)
+                shares.append(honest.explained())
         self.lambda2_ = LAMBDA2_GRID[sparsest_of_the_best(np.array(shares))]
-        return self._select(G, f.moments.E, candidates, self.lambda2_)
+        return self._select(labels, E, varying, self.lambda2_)
 
     def _select(
         self,
-        G: np.ndarray,
+        labels: LabelMoments,
         E: np.ndarray,
-        candidates: np.ndarray,
+        varying: np.ndarray,
         lambda2: float | None = None,
         rough: bool = False,
     ) -> Solution:
-        penalties = self._penalties(G, lambda2)
-        budget = self._budget(len(G))
+        """Select among the candidates; b and A of the solution are theirs."""
+        G, support = labels.G, varying[labels.candidates]
+        penalties = self._penalties(labels.unit, lambda2)
+        budget = self._budget(labels.n_labels)
         if self.selection == "all":
-            return Solution(candidates.astype(np.float64), np.eye(len(G)), [{"objective": np.nan}])
-        if not candidates.any():
+            return Solution(support.astype(np.float64), np.eye(len(G)), [{"objective": np.nan}])
+        if not support.any():
             return Solution(np.zeros(len(G)), np.zeros_like(G), [{"objective": 0.0}])
         if budget is not None:
-            budget = min(budget, int(candidates.sum()))
+            budget = min(budget, int(support.sum()))
+        targets = labels.targets
         if rough and self.selection == "soft":
-            return minimise(G, E, penalties, support=candidates, **ROUGH)
+            return minimise(G, E, penalties, support=support, targets=targets, **ROUGH)
         select = select_soft if self.selection == "soft" else select_hard
-        return select(G, E, penalties, n_landmarks=budget, support=candidates)
+        return select(G, E, penalties, n_landmarks=budget, support=support, targets=targets)
 
     def _given_lambda2(self) -> float:
         return LAMBDA2_UNMEASURED if self.lambda2 == "auto" else float(self.lambda2)
 
-    def _penalties(self, G: np.ndarray, lambda2: float | None = None) -> Penalties:
-        unit = float(np.mean(np.diag(G))) if self.penalty_scale == "relative" else 1.0
-        unit = unit if unit > 0 else 1.0
+    def _penalties(self, unit: float, lambda2: float | None = None) -> Penalties:
+        unit = unit if self.penalty_scale == "relative" and unit > 0 else 1.0
         lambda2 = self._given_lambda2() if lambda2 is None else lambda2
         return Penalties(self.lambda1 * unit, lambda2 * unit, self.rho * unit)
 
@@ -734,10 +662,7 @@ default="mlp"
                 f"n_samples={n_rows}: out-of-fold predictions need at least 2 rows; add rows or "
                 'set cv=None, recovery="labels" and a number as threshold.'
             )
-        if self.n_repeats == "auto":
-            repeats = SMALL_DATA_REPEATS if n_rows <= SMALL_DATA_ROWS else 1
-        else:
-            repeats = int(self.n_repeats)
+        repeats = self._n_repeats(n_rows)
         folds = np.empty((repeats, n_rows), dtype=np.intp)
         for r in range(repeats):
             splitter = MultilabelStratifiedKFold(
@@ -746,6 +671,12 @@ default="mlp"
             for k, (_, held) in enumerate(splitter.split(np.zeros((n_rows, 1)), Y)):
                 folds[r, held] = k
         return folds
+
+    def _n_repeats(self, n_rows: int) -> int:
+        """How often the folds of networks are drawn."""
+        if self.n_repeats != "auto":
+            return int(self.n_repeats)
+        return SMALL_DATA_REPEATS if n_rows <= SMALL_DATA_ROWS else 1
 
     def _network(
         self, kind: Any, seed: int, progress: FitProgress, blended: bool = False
@@ -870,33 +801,35 @@ default="mlp"
         """Keep what prediction needs: f for the landmarks, B A, and what is added to f B A."""
         if len(landmarks):
             f.keep(position)
+        f.forget()
         self.embedding_ = f
         self._landmarks = landmarks
         self.landmarks_ = self.label_format_.names_of(landmarks)
         self._mixing = mixing
         self.intercept_ = mean - centre @ mixing
 
-    def _describe_labels(
-        self, G: np.ndarray, E: np.ndarray, labels: Statistics, penalties: Penalties
-    ) -> None:
+    def _describe_labels(self, labels: LabelMoments, E: np.ndarray, penalties: Penalties) -> None:
         """Say of every label how predictable and how representative it is."""
-        covariance = labels.label_moments(center=True)
-        variance = np.diag(covariance)
-        varies = variance > 0
-        divisor = np.where(varies, variance, 1.0)
+        varies = labels.variance > 0
+        divisor = np.where(varies, labels.variance, 1.0)
         self.predictability_ = np.where(varies, 1 - E / divisor, 0.0)
-        total = max(float(variance.sum()), np.finfo(float).tiny)
-        self.representativeness_ = np.where(varies, (covariance**2).sum(0) / divisor / total, 0.0)
+        total = max(float(labels.variance.sum()), np.finfo(float).tiny)
+        self.representativeness_ = labels.explained / total
         # What `recover` needs: how landmarks move with all labels.
-        self._label_mean = np.where(self.center | ~varies, labels.label_mean, 0.0)
-        self._landmark_moments = np.where(varies, G[self._landmarks], 0.0)
-        self._rho = max(penalties.rho, 1e-8 * max(float(np.mean(np.diag(G))), 1e-300))
+        self._label_mean = np.where(self.center | ~varies, labels.mean, 0.0)
+        self._landmark_moments = np.where(varies, labels.rows(self._landmarks), 0.0)
+        self._rho = max(penalties.rho, 1e-8 * max(labels.unit, 1e-300))
 
     def _set_thresholds(
-        self, Y: Any, scores: np.ndarray | None, parts: list[Statistics], folds: np.ndarray | None
+        self,
+        Y: Any,
+        scores: np.ndarray | None,
+        totals: Statistics,
+        label_parts: Sequence[Statistics],
+        fold: np.ndarray | None,
     ) -> None:
         """Tune thresholds on out-of-fold scores, for prediction and for recovery from labels."""
-        self._slope = 4.0  # probabilities follow scores with slope 1 around the threshold
+        self._slope = PLAIN_SLOPE
         if scores is None or not isinstance(self.threshold, str):
             value = 0.5 if isinstance(self.threshold, str) else float(self.threshold)
             self._set_threshold(GlobalThreshold(value))
@@ -906,25 +839,28 @@ default="mlp"
         self._slope = probability_slope(Y, scores - self.offset_)
         self._recovery_threshold = self.threshold_
         hidden = np.setdiff1d(np.arange(scores.shape[1]), self._landmarks)
-        if len(hidden) and len(self._landmarks) and folds is not None:
-            recovered = self._recovered_out_of_fold(Y, parts, folds)[:, hidden]
+        if len(hidden) and len(self._landmarks) and fold is not None:
+            recovered = self._recovered_out_of_fold(Y, totals, label_parts, fold)[:, hidden]
             threshold = fit_threshold(self.threshold, Y[:, hidden], recovered)
             if isinstance(threshold, GlobalThreshold):
                 self._recovery_threshold = threshold
 
     def _recovered_out_of_fold(
-        self, Y: Any, parts: list[Statistics], folds: np.ndarray
+        self,
+        Y: Any,
+        totals: Statistics,
+        label_parts: Sequence[Statistics],
+        fold: np.ndarray,
     ) -> np.ndarray:
         """All labels recovered from true landmark labels with moments of the other folds."""
-        total = sum_of(parts)
         known = Y[:, self._landmarks]
         known = known.toarray() if sparse.issparse(known) else known
         scores = np.empty(Y.shape)
-        for k, part in enumerate(parts):
-            rows = folds[0] == k
-            others = total - part
+        for k in np.unique(fold):
+            rows = fold == k
+            others = totals.labels_only() - label_parts[k].labels_only()
             mean = others.label_mean if self.center else np.zeros(Y.shape[1])
-            moments = others.label_moments(self.center)[self._landmarks]
+            moments = moment_rows(others, self._landmarks, self.center)
             scores[rows] = complete(known[rows], self._landmarks, mean, moments, self._rho)
         return scores
 
@@ -1065,87 +1001,37 @@ default="mlp"
         """
         return landmark_path(self, X, Y, counts)
 
+    def estimate_cost(self, X: Any, Y: Any) -> Cost:
+        """Say what ``fit`` will cost: memory and floating-point operations.
+
+        Only shapes and settings are looked at; nothing is computed.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features), or that shape
+            Features.
+        Y : array-like, sparse matrix or DataFrame of shape (n_rows, n_labels), or that shape
+            Labels.
+
+        Returns
+        -------
+        cost : Cost
+            Print it; :func:`splmll.landmarks.cost.check_memory` refuses what does not fit.
+
+        Examples
+        --------
+        >>> from splmll import SPLMLL
+        >>> cost = SPLMLL("linear").estimate_cost((10_000, 2**20), (10_000, 100))
+        >>> cost.route
+        'linear, iteratively'
+        """
+        self._check_parameters()
+        return estimate_cost(self, X, Y)
+
     # Checks ----------------------------------------------------------------
 
     def _check_parameters(self) -> None:
-        choices: dict[str, tuple[str, ...]] = {
-            "solver": ("exact", "algorithm1"),
-            "selection": ("soft", "hard", "all"),
-            "recovery": ("crossfit", "labels"),
-            "penalty_scale": ("relative", "absolute"),
-            "loss": ("auto", "cross-entropy", "squared"),
-        }
-        for name, allowed in choices.items():
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name}={getattr(self, name)!r} must be one of {allowed}.")
-        kinds = self.embedding if isinstance(self.embedding, (list, tuple)) else [self.embedding]
-        for kind in kinds:
-            known = kind in ("mlp", "linear", "kernel", "blend") if isinstance(kind, str) else (
-                isinstance(kind, nn.Module) or hasattr(kind, "fit")
-            )  # fmt: skip
-            if not known:
-                raise ValueError(
-                    f'embedding={kind!r} must be "mlp", "linear", "kernel", "blend", a torch '
-                    "module, a regressor or a list of these."
-                )
-        if isinstance(self.threshold, str) and self.threshold not in RULES:
-            raise ValueError(f"threshold={self.threshold!r} must be a number or one of {RULES}.")
-        check_rule(self.threshold)
-        if self.solver == "algorithm1" and self.loss == "cross-entropy":
-            raise ValueError(
-                'Algorithm 1 minimises the squared error: set loss="squared" or solver="exact".'
-            )
-        if isinstance(self.lambda2, str) and self.lambda2 != "auto":
-            raise ValueError(f'lambda2={self.lambda2!r} must be a number or "auto".')
-        if min(self.lambda1, self._given_lambda2(), self.rho, self.shrinkage) < 0:
-            raise ValueError("lambda1, lambda2, rho and shrinkage must not be negative.")
-        if self.cv is not None and self.cv < 2:
-            raise ValueError(f"cv={self.cv}: give at least 2 folds, or None for none.")
-        if self.cv is None:
-            if self.recovery == "crossfit":
-                raise ValueError(
-                    'recovery="crossfit" needs out-of-fold predictions: set cv to a number of '
-                    'folds, or recovery="labels".'
-                )
-            if isinstance(self.threshold, str):
-                raise ValueError(
-                    f"threshold={self.threshold!r} is tuned on out-of-fold scores: set cv to a "
-                    "number of folds, or give a number as threshold."
-                )
-        if self.solver == "algorithm1":
-            if self.selection == "hard":
-                raise ValueError('selection="hard" needs solver="exact": Algorithm 1 has real b.')
-            if not (self.embedding in ("mlp", "linear") or isinstance(self.embedding, nn.Module)):
-                raise ValueError(
-                    'solver="algorithm1" trains by gradients: embedding must be "mlp", "linear" '
-                    'or a torch module. For other embeddings use solver="exact".'
-                )
-        for name in ("batch_size", "max_epochs", "patience", "n_components"):
-            value = getattr(self, name)
-            if not isinstance(value, numbers.Integral) or value < 1:
-                raise ValueError(f"{name}={value!r} must be a whole number of at least 1.")
-        for name in ("alpha", "gamma"):
-            value = getattr(self, name)
-            if value != "auto" and not (isinstance(value, (int, float)) and value > 0):
-                raise ValueError(f'{name}={value!r} must be "auto" or a positive number.')
-        if not self.learning_rate > 0 or self.weight_decay < 0 or not 0 <= self.dropout < 1:
-            raise ValueError(
-                "learning_rate must be positive, weight_decay not negative and dropout from 0 to "
-                "below 1."
-            )
-        sizes = self.hidden_layer_sizes
-        if not isinstance(sizes, (tuple, list)) or any(
-            not isinstance(size, numbers.Integral) or size < 1 for size in sizes
-        ):
-            raise ValueError(
-                f"hidden_layer_sizes={sizes!r} must be a tuple of whole numbers such as (512, 64)."
-            )
-        if self.n_repeats != "auto" and not (
-            isinstance(self.n_repeats, numbers.Integral) and self.n_repeats >= 1
-        ):
-            raise ValueError(f'n_repeats={self.n_repeats!r} must be "auto" or at least 1.')
-        if self.full_selection and (self.solver != "algorithm1" or self.recovery != "labels"):
-            raise ValueError('full_selection=True needs solver="algorithm1" and recovery="labels".')
+        check_parameters(self)
 
     def _check_features(self, X: Any, reset: bool) -> Any:
         if not isinstance(self.embedding, nn.Module):
@@ -1164,41 +1050,3 @@ default="mlp"
                 )
             Y = np.stack([np.asarray(X[i][1]) for i in range(len_of(X))])
         return super()._check_fit(X, Y)
-
-
-def varying_labels(Y: Any) -> np.ndarray:
-    """Return which labels are neither always nor never true where they are known."""
-    labels, known = split_unknown(Y)
-    positives = np.asarray(labels.sum(axis=0)).ravel()
-    return (positives > 0) & (positives < (Y.shape[0] if known is None else known.sum(axis=0)))
-
-
-def label_statistics(Y: Any, folds: np.ndarray | None) -> list[Statistics]:
-    """Return the label statistics of every fold (one for all rows without folds)."""
-    fold = np.zeros(Y.shape[0], dtype=np.intp) if folds is None else folds[0]
-    empty = np.zeros((Y.shape[0], 0))
-    return [Statistics.of(empty[fold == k], Y[fold == k]) for k in range(fold.max() + 1)]
-
-
-def by_weight(selection: np.ndarray) -> np.ndarray:
-    """Return the landmarks, largest weight first."""
-    landmarks = np.flatnonzero(selection)
-    return landmarks[np.argsort(-np.abs(selection[landmarks]), kind="stable")]
-
-
-def probability_slope(Y: Any, decisions: np.ndarray) -> float:
-    """Return the slope of the logistic curve through zero that fits out-of-fold decisions best."""
-    rows = np.random.default_rng(0).permutation(len(decisions))[:SLOPE_ROWS]
-    labels = Y[rows]
-    labels = (labels.toarray() if sparse.issparse(labels) else labels).ravel()
-    known = ~np.isnan(labels)
-    target, decision = labels[known], decisions[rows].ravel()[known]
-    if len(target) < MIN_ROWS or target.min() == target.max():
-        return 4.0
-    curve = LogisticRegression(fit_intercept=False).fit(decision[:, None], target)
-    return max(float(curve.coef_[0, 0]), 1e-3)
-
-
-def len_of(X: Any) -> int:
-    """Number of rows of an array, a sparse matrix or a torch Dataset."""
-    return X.shape[0] if hasattr(X, "shape") else len(X)

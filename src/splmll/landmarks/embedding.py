@@ -25,7 +25,19 @@ from sklearn.utils import get_tags
 from torch import nn
 
 from splmll.landmarks.moments import Moments
-from splmll.landmarks.statistics import Statistics, split_unknown, sum_of
+from splmll.landmarks.statistics import (
+    Statistics,
+    fold_statistics,
+    split_unknown,
+    sum_of,
+)
+from splmll.landmarks.wide import (
+    Predictor,
+    choose_alpha,
+    choose_alpha_iteratively,
+    choose_solver,
+    ridge_of,
+)
 from splmll.neural import (
     Logistic,
     Rows,
@@ -40,6 +52,8 @@ from splmll.neural import (
 
 # Ridge tried by alpha="auto", relative to the mean variance of a feature.
 ALPHAS = (1e-3, 1e-2, 3e-2, 1e-1, 3e-1, 1.0, 3.0, 10.0, 30.0)
+
+ALPHA_UNMEASURED = 1e-2  # without rows to try them on
 
 MIN_ROWS_TO_WATCH = 50  # fewer rows are all needed for training
 
@@ -56,10 +70,13 @@ class Embedding:
         Predictions of rows by models that did not see them.
     moments : Moments
         Second moments of those predictions (or of the fit, where there are no folds).
+    parts : list of Statistics
+        Statistics of those predictions and the labels, fold by fold; none without folds.
     """
 
     out_of_fold: np.ndarray | None = None
     moments: Moments
+    parts: Sequence[Statistics] = ()
 
     def fit(self, X: Any, Y: Any, folds: np.ndarray | None, center: bool) -> Embedding:
         """Learn; each line of ``folds`` holds the fold number of every row. None: no folds."""
@@ -73,6 +90,16 @@ class Embedding:
         """Forget all outputs but these labels; ``predict`` then returns them in this order."""
         raise NotImplementedError
 
+    def forget(self) -> None:
+        """Forget what only the fit needed, which is larger than the model."""
+        self.out_of_fold, self.parts = None, ()
+
+    def measure(self, Y: Any, fold: np.ndarray, center: bool) -> None:
+        """Take the statistics and moments of the out-of-fold predictions."""
+        assert self.out_of_fold is not None
+        self.parts = fold_statistics(self.out_of_fold, Y, fold, center_features=False)
+        self.moments = Moments.of(self.out_of_fold, Y, center)
+
 
 @dataclass
 class LinearEmbedding(Embedding):
@@ -85,14 +112,49 @@ class LinearEmbedding(Embedding):
     alpha: float | str = "auto"
     scale: bool = True
 
+    # The regression of all rows, where the map is only solved for once its labels are known.
+    unsolved: Any = None
+
     def fit(self, X: Any, Y: Any, folds: np.ndarray | None, center: bool) -> LinearEmbedding:
-        """Learn in one pass over the rows."""
-        if folds is None:
-            return self.fit_statistics([Statistics.of(X, Y)], center)
-        fold = folds[0]  # a closed form does not get better by drawing folds again
-        parts = [Statistics.of(X[fold == k], Y[fold == k]) for k in range(fold.max() + 1)]
-        self.fit_statistics(parts, center)
-        self.predict_folds(X, fold)
+        """Learn in one pass over the rows; of very wide rows, in several."""
+        # A closed form does not get better by drawing folds again.
+        fold = np.zeros(X.shape[0], dtype=np.intp) if folds is None else folds[0]
+        solver = choose_solver(X.shape[0], X.shape[1], int(fold.max()) + 1)
+        if solver != "features":
+            return self._fit_wide(X, Y, None if folds is None else fold, center, solver)
+        self.fit_statistics(fold_statistics(X, Y, fold), center)
+        if folds is not None:
+            self.predict_folds(X, fold)
+        return self
+
+    def _fit_wide(
+        self, X: Any, Y: Any, fold: np.ndarray | None, center: bool, solver: str
+    ) -> LinearEmbedding:
+        """Learn without a matrix of the features; see :mod:`splmll.landmarks.wide`."""
+        self.unsolved = ridge_of(X, Y, self.scale, solver)
+        self.alpha_ = ALPHA_UNMEASURED if self.alpha == "auto" else float(self.alpha)
+        if fold is None:
+            self.moments = Moments.of(self.unsolved.predictor(X)(self.alpha_), Y, center)
+            return self
+        held = [np.flatnonzero(fold == k) for k in range(int(fold.max()) + 1)]
+
+        def predictor(rows: np.ndarray) -> Predictor:
+            others = np.setdiff1d(np.arange(X.shape[0]), rows)
+            return ridge_of(X[others], Y[others], self.scale, solver).predictor(X[rows])
+
+        self.out_of_fold = np.empty(Y.shape)
+        if solver == "rows":
+            kept = [predictor(rows) for rows in held]
+            if self.alpha == "auto":
+                self.alpha_ = choose_alpha(Y, held, kept, ALPHAS)
+        else:
+            if self.alpha == "auto":
+                self.alpha_ = choose_alpha_iteratively(X, Y, held, self.scale, ALPHAS)
+            kept = []  # each would hold its rows
+        for k, rows in enumerate(held):
+            predict = kept[k] if kept else predictor(rows)
+            self.out_of_fold[rows] = predict(self.alpha_)
+        self.measure(Y, fold, center)
         return self
 
     def predict_folds(self, X: Any, fold: np.ndarray) -> None:
@@ -108,13 +170,14 @@ class LinearEmbedding(Embedding):
         solve = _RidgePath if self.alpha == "auto" and len(folds) > 1 else _Ridge
         whole = solve(total, self.scale)
         if any(fold.n_rows == total.n_rows for fold in folds):  # nothing outside a fold
-            self.alpha_ = 1e-2 if self.alpha == "auto" else float(self.alpha)
+            self.alpha_ = ALPHA_UNMEASURED if self.alpha == "auto" else float(self.alpha)
             self.fold_maps = [whole.map(self.alpha_) for _ in folds]
         else:
             parts = [solve(total - fold, self.scale) for fold in folds]
             self.alpha_ = self._choose(folds, parts)
             self.fold_maps = [part.map(self.alpha_) for part in parts]
-        self.moments = Moments.out_of_fold(folds, self.fold_maps, center)
+        self.parts = [fold.mapped(W) for fold, W in zip(folds, self.fold_maps, strict=True)]
+        self.moments = Moments.of_parts(self.parts, center)
         self.map = whole.map(self.alpha_)
         return self
 
@@ -123,19 +186,59 @@ class LinearEmbedding(Embedding):
             return float(self.alpha)
         explained = []
         for alpha in ALPHAS:
-            m = Moments.out_of_fold(folds, [path.map(alpha) for path in paths], center=True)
-            # Recovery rescales every prediction, so what counts is how well it goes with its
-            # label, not how large it is: the share of variance explained after the best scaling.
-            explained.append(np.sum(np.diag(m.FY) ** 2 / np.maximum(np.diag(m.FF), 1e-300)))
+            maps = [path.map(alpha) for path in paths]
+            explained.append(explained_after_scaling(folds, maps))
         return ALPHAS[int(np.argmax(explained))]
 
     def predict(self, X: Any) -> np.ndarray:
         """Return X W + w0."""
+        if self.unsolved is not None:
+            self.keep(np.arange(self.moments.E.size))
         return np.asarray(X @ self.map[1:] + self.map[0])
 
     def keep(self, labels: np.ndarray) -> None:
         """Keep the columns of these labels."""
-        self.map = self.map[:, labels]
+        if self.unsolved is None:
+            self.map = self.map[:, labels]
+        else:
+            self.map = self.unsolved.map(self.alpha_, labels)
+            self.unsolved = None
+
+    def forget(self) -> None:
+        """Forget what only the fit needed."""
+        super().forget()
+        self.unsolved = None
+
+
+def explained_after_scaling(folds: Sequence[Statistics], maps: Sequence[np.ndarray]) -> float:
+    """Return how much of all labels' variance the maps explain out of fold.
+
+    Recovery rescales every prediction, so what counts is how well it goes with its label, not how
+    large it is: the variance explained after the best scaling.
+
+    Parameters
+    ----------
+    folds : sequence of Statistics
+        Statistics of the rows of each fold.
+    maps : sequence of ndarray of shape (n_features + 1, n_labels)
+        The map applied to the rows of each fold.
+    """
+    n_rows = sum(fold.n_rows for fold in folds)
+    n_labels = folds[0].n_labels
+    f_sum, ff_sum, fy_sum, fk_sum, y_sum, known = np.zeros((6, n_labels))
+    for fold, W in zip(folds, maps, strict=True):
+        W = W.copy()
+        W[0] += 0.0 if fold.shift is None else fold.shift @ W[1:]
+        f_sum += fold.xx[0] @ W
+        ff_sum += np.einsum("ij,ij->j", W, fold.xx @ W)
+        fy_sum += np.einsum("ij,ij->j", W, fold.xy)
+        fk_sum += np.einsum("ij,ij->j", W, fold.xk)
+        y_sum += fold.xy[0]
+        known += fold.xk[0]
+    known = np.maximum(known, 1)
+    variance = ff_sum / n_rows - (f_sum / n_rows) ** 2
+    covariance = fy_sum / known - (fk_sum / known) * (y_sum / known)
+    return float(np.sum(covariance**2 / np.maximum(variance, 1e-300)))
 
 
 class _Ridge:
@@ -166,7 +269,10 @@ class _RidgePath(_Ridge):
 
     def __init__(self, statistics: Statistics, scale: bool) -> None:
         super().__init__(statistics, scale)
-        self.values, self.vectors = linalg.eigh(self.covariance, check_finite=False)
+        self.values, self.vectors = linalg.eigh(
+            self.covariance, overwrite_a=True, check_finite=False
+        )
+        del self.covariance  # as large as the vectors, and needed no more
         self.rotated = self.vectors.T @ self.cross
 
     def _solve(self, alpha: float) -> np.ndarray:
@@ -203,6 +309,7 @@ class KernelEmbedding(Embedding):
         Z = self.features.fit_transform(scaled)
         self.linear.fit(Z, Y, folds, center)
         self.out_of_fold, self.moments = self.linear.out_of_fold, self.linear.moments
+        self.parts = self.linear.parts
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -216,6 +323,11 @@ class KernelEmbedding(Embedding):
     def keep(self, labels: np.ndarray) -> None:
         """Keep the columns of these labels."""
         self.linear.keep(labels)
+
+    def forget(self) -> None:
+        """Forget what only the fit needed."""
+        super().forget()
+        self.linear.forget()
 
 
 def _width(X: Any) -> float:
@@ -267,7 +379,7 @@ class FoldEmbedding(Embedding):
         self.out_of_fold = np.zeros(Y.shape)
         for rows, (_, predicted) in zip(held, fitted, strict=True):
             self.out_of_fold[rows] += predicted / len(repeats)
-        self.moments = Moments.of(self.out_of_fold, Y, center)
+        self.measure(Y, folds[0], center)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -468,7 +580,7 @@ class BlendEmbedding(Embedding):
             ]
         )
         self.out_of_fold = np.einsum("mj,mij->ij", self.weights, predictions)
-        self.moments = Moments.of(self.out_of_fold, Y, center)
+        self.measure(Y, folds[0], center)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -481,6 +593,12 @@ class BlendEmbedding(Embedding):
         for member in self.members:
             member.keep(labels)
         self.weights = self.weights[:, labels]
+
+    def forget(self) -> None:
+        """Forget what only the fit needed."""
+        super().forget()
+        for member in self.members:
+            member.forget()
 
 
 def _out_of_fold(member: Embedding) -> np.ndarray:

@@ -53,7 +53,8 @@ def minimise(
     *,
     support: np.ndarray | None = None,
     start: np.ndarray | None = None,
-    tol: float = 1e-7,
+    targets: np.ndarray | None = None,
+    tol: float = 1e-10,
     max_iter: int = 2000,
 ) -> Solution:
     """Alternate the two blocks until the optimality conditions hold.
@@ -70,7 +71,10 @@ def minimise(
         Labels that may become landmarks; all by default.
     start : ndarray of shape (n_labels,), optional
         Where b starts; 1 on the support by default.
-    tol : float, default=1e-7
+    targets : ndarray of shape (n_labels, n_targets), optional
+        Moments of these labels with the labels that they recover, where those are not just
+        themselves. The objective then lacks the variance of the others, a constant.
+    tol : float, default=1e-10
         Largest violation of the optimality conditions, relative to the mean label moment.
     max_iter : int, default=2000
         Largest number of rounds.
@@ -94,24 +98,25 @@ def minimise(
     n_labels = len(E)
     support = np.ones(n_labels, dtype=bool) if support is None else support
     b = np.where(support, 1.0 if start is None else start, 0.0).astype(np.float64)
-    A = solve_recovery(G, b, penalties.rho)
-    history = [{"block": 0.0, **objective(G, E, b, A, penalties)}]
+    targets = G if targets is None else targets
+    A = solve_recovery(G, b, penalties.rho, targets)
+    history = [{"block": 0.0, **objective(G, E, b, A, penalties, targets)}]
     scale = max(float(np.mean(np.diag(G))), np.finfo(float).tiny)
     memory = _Anderson()
     for _ in range(max_iter):
-        previous, b = b, _solve_selection(G, E, A, b, support, penalties)
-        history.append({"block": 1.0, **objective(G, E, b, A, penalties)})
-        A = solve_recovery(G, b, penalties.rho)
-        history.append({"block": 0.0, **objective(G, E, b, A, penalties)})
-        if optimality_residual(G, E, b, A, support, penalties) <= tol * scale:
+        previous, b = b, _solve_selection(G, E, A, b, support, penalties, targets)
+        history.append({"block": 1.0, **objective(G, E, b, A, penalties, targets)})
+        A = solve_recovery(G, b, penalties.rho, targets)
+        history.append({"block": 0.0, **objective(G, E, b, A, penalties, targets)})
+        if optimality_residual(G, E, b, A, support, penalties, targets) <= tol * scale:
             break
         if np.array_equal(b, previous):  # all that floating point gives
             break
         # The rounds converge along a line; a step ahead is kept only where it lowers J.
         ahead = memory.extrapolate(previous, b)
         if ahead is not None:
-            A_ahead = solve_recovery(G, ahead, penalties.rho)
-            terms = objective(G, E, ahead, A_ahead, penalties)
+            A_ahead = solve_recovery(G, ahead, penalties.rho, targets)
+            terms = objective(G, E, ahead, A_ahead, penalties, targets)
             if terms["objective"] < history[-1]["objective"]:
                 b, A = ahead, A_ahead
                 history.append({"block": 0.0, **terms})
@@ -147,15 +152,21 @@ class _Anderson:
         return ahead if (np.sign(ahead) == np.sign(image)).all() else None
 
 
-def solve_recovery(G: np.ndarray, b: np.ndarray, rho: float) -> np.ndarray:
-    """Return the best recovery for a selection: (B G B + rho I) A = B G on the landmark rows."""
-    A = np.zeros_like(G)
+def solve_recovery(
+    G: np.ndarray, b: np.ndarray, rho: float, targets: np.ndarray | None = None
+) -> np.ndarray:
+    """Return the best recovery for a selection: (B G B + rho I) A = B G on the landmark rows.
+
+    Where the recovered labels are not those of G, ``targets`` stands on the right.
+    """
+    targets = G if targets is None else targets
+    A = np.zeros(targets.shape)
     landmarks = np.flatnonzero(b)
     if len(landmarks) == 0:
         return A
     chosen = b[landmarks]
     left = chosen[:, None] * G[np.ix_(landmarks, landmarks)] * chosen
-    right = chosen[:, None] * G[landmarks]
+    right = chosen[:, None] * targets[landmarks]
     if rho > 0:
         left[np.diag_indices_from(left)] += rho
         A[landmarks] = linalg.solve(left, right, assume_a="pos")
@@ -171,9 +182,10 @@ def _solve_selection(
     b: np.ndarray,
     support: np.ndarray,
     penalties: Penalties,
+    targets: np.ndarray,
 ) -> np.ndarray:
     """Return the best selection for a recovery; exact zeros where a label is no landmark."""
-    H, g = _quadratic(G, E, A, penalties)
+    H, g = _quadratic(G, E, A, penalties, targets)
     # A label that dropped out has a zero row in A: with A_j = 0 it can only come back for its
     # own sake, b_j = (lambda1 - lambda2 / 2) / (E_j + lambda1), which the same lasso decides.
     inside = np.flatnonzero(support)
@@ -242,27 +254,31 @@ def _cholesky(H: np.ndarray) -> np.ndarray:
 
 
 def _quadratic(
-    G: np.ndarray, E: np.ndarray, A: np.ndarray, penalties: Penalties
+    G: np.ndarray, E: np.ndarray, A: np.ndarray, penalties: Penalties, targets: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     H = G * (A @ A.T)
     H[np.diag_indices_from(H)] += E + penalties.lambda1
-    g = np.einsum("jl,jl->j", A, G) + penalties.lambda1
+    g = np.einsum("jl,jl->j", A, targets) + penalties.lambda1
     return H, g
 
 
 def objective(
-    G: np.ndarray, E: np.ndarray, b: np.ndarray, A: np.ndarray, penalties: Penalties
+    G: np.ndarray,
+    E: np.ndarray,
+    b: np.ndarray,
+    A: np.ndarray,
+    penalties: Penalties,
+    targets: np.ndarray | None = None,
 ) -> dict[str, float]:
     """Return every term of J(b, A) by name, and their sum as ``objective``."""
     landmarks = np.flatnonzero(b)
     chosen, rows = b[landmarks, None], A[landmarks]
-    weighted = chosen * G[landmarks]
+    weighted = chosen * (G if targets is None else targets)[landmarks]
+    among = chosen * G[np.ix_(landmarks, landmarks)] * chosen.T
     terms = {
         "predictability": float(E @ b**2),
         "representativeness": float(
-            np.trace(G)
-            - 2 * np.sum(rows * weighted)
-            + np.sum(rows * ((weighted[:, landmarks] * chosen.T) @ rows))
+            np.trace(G) - 2 * np.sum(rows * weighted) + np.sum(rows * (among @ rows))
         ),
         "identity": penalties.lambda1 * float(np.sum((b - 1) ** 2)),
         "sparsity": penalties.lambda2 * float(np.sum(np.abs(b))),
@@ -278,9 +294,11 @@ def optimality_residual(
     A: np.ndarray,
     support: np.ndarray | None,
     penalties: Penalties,
+    targets: np.ndarray | None = None,
 ) -> float:
     """Return the largest violation of the first-order conditions in b and in A."""
-    H, g = _quadratic(G, E, A, penalties)
+    targets = G if targets is None else targets
+    H, g = _quadratic(G, E, A, penalties, targets)
     slope = 2 * (H @ b - g)
     in_b = np.where(
         b != 0,
@@ -289,6 +307,5 @@ def optimality_residual(
     )
     if support is not None:
         in_b = in_b[support]
-    BG = b[:, None] * G
-    in_A = 2 * ((BG * b) @ A + penalties.rho * A - BG)
+    in_A = 2 * ((b[:, None] * G * b) @ A + penalties.rho * A - b[:, None] * targets)
     return float(max(in_b.max(initial=0.0), np.abs(in_A).max(initial=0.0)))

@@ -81,22 +81,19 @@ class Moments:
         center : bool
             Whether moments are measured from the means.
         """
-        total = sum_of(folds)
-        n_labels = total.yy.shape[0]
-        seen = Statistics.zeros(n_labels, n_labels)
-        seen.yy, seen.yk, seen.kk = total.yy, total.yk, total.kk
-        for fold, W in zip(folds, maps, strict=True):
-            extended = np.column_stack([np.eye(len(W))[:, 0], W])  # keeps the constant feature
-            seen.xx += extended.T @ fold.xx @ extended
-            seen.xy += extended.T @ fold.xy
-            seen.xk += extended.T @ fold.xk
+        return cls.of_parts([fold.mapped(W) for fold, W in zip(folds, maps, strict=True)], center)
+
+    @classmethod
+    def of_parts(cls, parts: Sequence[Statistics], center: bool) -> Moments:
+        """Return the moments from statistics of predictions and labels, fold by fold."""
+        seen = sum_of(parts)
         # Over the known rows of a label only X'Y and X'k are kept, not X'X: the square of its
         # prediction is averaged over all rows instead.
         known = np.maximum(seen.xk[0], 1)
         E = (
             np.diag(seen.xx)[1:] / seen.n_rows
             - 2 * np.diag(seen.xy[1:]) / known
-            + np.diag(total.yy) / known
+            + seen.xy[0] / known  # 0/1 labels are their own squares
         )
         return cls._from(seen, np.maximum(E, 0.0), center)
 

@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from splmll.landmarks.statistics import split_unknown
+from splmll.landmarks.label_moments import LabelMoments
+from splmll.landmarks.selection import by_weight
+from splmll.landmarks.statistics import split_unknown, sum_of
+from splmll.landmarks.tuning import label_statistics, varying_labels
 from splmll.metrics import MEASURES, evaluate
+from splmll.parallel_training import agreed_seed
 from splmll.thresholds import fit_threshold
 
 if TYPE_CHECKING:
@@ -83,7 +87,6 @@ def landmark_path(estimator: SPLMLL, X: Any, Y: Any, counts: Any = None) -> Land
     from sklearn.utils import check_random_state
 
     from splmll.callbacks import FitProgress
-    from splmll.landmarks.classifier import by_weight, varying_labels
 
     model = clone(estimator).set_params(solver="exact", joint=True, full_selection=False)
     if model.cv is None:
@@ -99,10 +102,12 @@ def landmark_path(estimator: SPLMLL, X: Any, Y: Any, counts: Any = None) -> Land
     counts = _default_counts(most) if counts is None else np.asarray(counts, dtype=int)
     if counts.min() < 1 or counts.max() > most:
         raise ValueError(f"counts must lie between 1 and {most}, the number of varying labels.")
-    seed = check_random_state(model.random_state).randint(np.iinfo(np.int32).max)
+    seed = agreed_seed(check_random_state(model.random_state).randint(np.iinfo(np.int32).max))
     f = model._make_embedding(seed, FitProgress(model, X, Y))
     folds = model._folds(Y, seed)
     f.fit(X, Y, folds, model.center)
+    totals = sum_of(label_statistics(Y, folds))
+    labels = LabelMoments.of(totals, model.center, candidates, model.rho, every=True)
     moments = f.moments
     assert f.out_of_fold is not None
     assert folds is not None
@@ -110,9 +115,8 @@ def landmark_path(estimator: SPLMLL, X: Any, Y: Any, counts: Any = None) -> Land
     rows: list[dict[str, float]] = []
     values, chosen = [], []
     for count in counts:
-        solution = model.set_params(n_landmarks=int(count))._select(
-            moments.G, moments.E, candidates
-        )
+        model.set_params(n_landmarks=int(count))
+        solution = model._select(labels, moments.E, candidates)
         landmarks = by_weight(solution.selection)
         weights = solution.selection[landmarks]
         F = f.out_of_fold[:, landmarks]
@@ -120,7 +124,8 @@ def landmark_path(estimator: SPLMLL, X: Any, Y: Any, counts: Any = None) -> Land
             mixing = weights[:, None] * solution.recovery[landmarks]
             scores = (F - moments.y_mean[landmarks]) @ mixing + moments.y_mean
         else:
-            scores = model._recover_crossfitted(F, Y, folds[0], landmarks, weights, moments)[2]
+            parts = [part.of_features(landmarks) for part in f.parts]
+            scores = model._honest(parts, landmarks, weights).scores(F, folds[0])
         rows.append(_measure(rule, Y, scores))
         terms = solution.history[-1]
         values.append(terms["objective"] - terms.get("sparsity", 0.0))

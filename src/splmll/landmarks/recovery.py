@@ -8,7 +8,7 @@ are missing.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from scipy import linalg
@@ -54,16 +54,26 @@ def recover_crossfitted(
     >>> recover_crossfitted(FF, FY, np.array([0]), np.ones(1), shrinkage=0.0)
     array([[0.9, 0.3]])
     """
+    left, right = _system(FF, FY, landmarks, weights, shrinkage)
+    return linalg.solve(left, right, assume_a="pos")
+
+
+def _system(
+    FF: np.ndarray,
+    FY: np.ndarray,
+    landmarks: np.ndarray,
+    weights: np.ndarray,
+    shrinkage: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return both sides of the equations for A."""
     left = weights[:, None] * FF * weights
-    prior = np.zeros(FY.shape)
-    prior[np.arange(len(landmarks)), landmarks] = 1 / weights
     # Predictions that hardly vary (labels do by about 1) tell nothing: the pull decides.
     scale = max(float(np.mean(np.diag(left))), 1e-12)
+    right = weights[:, None] * FY
+    right[np.arange(len(landmarks)), landmarks] += shrinkage * scale / weights
     # A trace of ridge keeps the solve defined where two landmarks are predicted alike.
-    rho = max(shrinkage, 1e-10) * scale
-    right = weights[:, None] * FY + (shrinkage * scale) * prior
-    left[np.diag_indices_from(left)] += rho
-    return linalg.solve(left, right, assume_a="pos")
+    left[np.diag_indices_from(left)] += max(shrinkage, 1e-10) * scale
+    return left, right
 
 
 class HonestRecovery:
@@ -75,12 +85,8 @@ class HonestRecovery:
 
     Parameters
     ----------
-    F : ndarray of shape (n_rows, n_landmarks)
-        Out-of-fold predictions of the landmarks.
-    Y : ndarray or CSR array of shape (n_rows, n_labels)
-        Labels; NaN where unknown.
-    fold : ndarray of int
-        Fold number of every row.
+    parts : sequence of Statistics
+        Statistics of the out-of-fold predictions of the landmarks and all labels, fold by fold.
     landmarks, weights, shrinkage
         As for :func:`recover_crossfitted`.
     center : bool
@@ -89,47 +95,82 @@ class HonestRecovery:
 
     def __init__(
         self,
-        F: np.ndarray,
-        Y: Any,
-        fold: np.ndarray,
+        parts: Sequence[Statistics],
         landmarks: np.ndarray,
         weights: np.ndarray,
         shrinkage: float,
         center: bool,
     ) -> None:
-        self.F, self.fold, self.center = F, fold, center
+        # Predictions are near 0 and 1: nothing is lost by measuring them from 0.
+        self.parts = [part if part.shift is None else part.moved(None) for part in parts]
+        self.center = center
         self.landmarks, self.weights, self.shrinkage = landmarks, weights, shrinkage
-        self.numbers = np.unique(fold)
-        self.parts = [Statistics.of(F[fold == k], Y[fold == k]) for k in self.numbers]
         self.total = sum_of(self.parts)
-        self.others = [self.total - part for part in self.parts]
 
-    def recovery(self, statistics: Statistics) -> tuple[np.ndarray, np.ndarray]:
-        """Return A, and the point from which predictions are measured, for some of the rows."""
-        if self.center:
-            FF, FY = statistics.feature_covariance(), statistics.cross_covariance()
-            centre = statistics.feature_mean
-        else:
-            FF = statistics.xx[1:, 1:] / statistics.n_rows
-            FY = statistics.xy[1:] / np.maximum(statistics.xk[0], 1)
-            centre = np.zeros(len(FF))
-        return recover_crossfitted(FF, FY, self.landmarks, self.weights, self.shrinkage), centre
+    def recovery(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return A of all rows, and the point from which predictions are measured."""
+        FF, FY, centre, _ = self._moments(self.total)
+        A = recover_crossfitted(FF, FY, self.landmarks, self.weights, self.shrinkage)
+        return A, centre
 
-    def _map(self, statistics: Statistics) -> np.ndarray:
-        """Intercept and B A, one above the other."""
-        A, centre = self.recovery(statistics)
+    def scores(self, F: np.ndarray, fold: np.ndarray) -> np.ndarray:
+        """Return the recovered scores of rows, some or all of those in ``parts``.
+
+        Parameters
+        ----------
+        F : ndarray of shape (n_rows, n_landmarks)
+            Out-of-fold predictions of the landmarks.
+        fold : ndarray of int
+            Fold number of every row.
+        """
+        result = np.empty((len(F), self.total.n_labels))
+        for k in np.unique(fold):
+            rows = fold == k
+            FF, FY, centre, mean = self._moments(self.total - self.parts[k])
+            left, right = _system(FF, FY, self.landmarks, self.weights, self.shrinkage)
+            # A itself is not needed, and has a column for every label: the few rows go first.
+            turned = linalg.solve(left, ((F[rows] - centre) * self.weights).T, assume_a="pos")
+            result[rows] = turned.T @ right + mean
+        return result
+
+    def explained(self) -> np.ndarray:
+        """Return for each fold the share of a label's variance that its scores explain.
+
+        The same as :func:`splmll.landmarks.sparsity.explained_by_fold` of the scores of all rows,
+        without the rows. (Where labels are unknown, the square of a score is averaged over all
+        rows.)
+        """
+        mean = self.total.label_mean
+        counted = mean * (1 - mean) > 0
+        shares = []
+        for k, part in enumerate(self.parts):
+            if part.n_rows == 0:
+                continue
+            W, known = self._map(k), np.maximum(part.xk[0], 1)
+            square = np.einsum("ij,ij->j", W, part.xx @ W) / part.n_rows
+            crossed = np.einsum("ij,ij->j", W, part.xy) / known
+            error = square - 2 * crossed + part.xy[0] / known  # 0/1 labels are their own squares
+            lost = error[counted] / (mean * (1 - mean))[counted]
+            shares.append(1 - np.mean(lost) if counted.any() else 0.0)
+        return np.array(shares)
+
+    def _map(self, k: int) -> np.ndarray:
+        """Intercept and B A of all folds but one, one above the other."""
+        FF, FY, centre, mean = self._moments(self.total - self.parts[k])
+        A = recover_crossfitted(FF, FY, self.landmarks, self.weights, self.shrinkage)
         mixing = self.weights[:, None] * A
-        mean = statistics.label_mean if self.center else np.zeros(A.shape[1])
         return np.vstack([mean - centre @ mixing, mixing])
 
-    def scores(self) -> np.ndarray:
-        """Return the recovered scores of every row."""
-        result = np.empty((len(self.F), self.parts[0].xy.shape[1]))
-        for k, others in zip(self.numbers, self.others, strict=True):
-            W = self._map(others)
-            rows = self.fold == k
-            result[rows] = self.F[rows] @ W[1:] + W[0]
-        return result
+    def _moments(
+        self, statistics: Statistics
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """F'F and F'Y of some rows, and the points they are measured from."""
+        if self.center:
+            FF, FY = statistics.feature_covariance(), statistics.cross_covariance()
+            return FF, FY, statistics.feature_mean, statistics.label_mean
+        FF = statistics.xx[1:, 1:] / statistics.n_rows
+        FY = statistics.xy[1:] / np.maximum(statistics.xk[0], 1)
+        return FF, FY, np.zeros(len(FF)), np.zeros(FY.shape[1])
 
 
 def complete(
@@ -167,6 +208,6 @@ def complete(
         if len(K) == 0:
             continue
         left = G_rows[np.ix_(K, landmarks[K])] + rho * np.eye(len(K))
-        A = linalg.solve(left, G_rows[K], assume_a="pos")
-        scores[rows] += (known[np.ix_(rows, K)] - mean[landmarks[K]]) @ A
+        turned = linalg.solve(left, (known[np.ix_(rows, K)] - mean[landmarks[K]]).T, assume_a="pos")
+        scores[rows] += turned.T @ G_rows[K]
     return scores

@@ -27,6 +27,7 @@ def select_soft(
     *,
     n_landmarks: int | None = None,
     support: np.ndarray | None = None,
+    targets: np.ndarray | None = None,
 ) -> Solution:
     """Select landmarks with real weights.
 
@@ -46,6 +47,8 @@ def select_soft(
         Exact number of landmarks.
     support : ndarray of bool, optional
         Labels that may become landmarks.
+    targets : ndarray of shape (n_labels, n_targets), optional
+        Moments with the labels to recover; see :func:`splmll.landmarks.exact.minimise`.
 
     Returns
     -------
@@ -63,12 +66,12 @@ def select_soft(
     2
     """
     if n_landmarks is None:
-        return minimise(G, E, penalties, support=support)
+        return minimise(G, E, penalties, support=support, targets=targets)
     support = np.ones(len(E), dtype=bool) if support is None else support.copy()
 
     def solve(lambda2: float, start: np.ndarray | None) -> Solution:
         weights = replace(penalties, lambda2=lambda2)
-        return minimise(G, E, weights, support=support, start=start, **ROUGH)
+        return minimise(G, E, weights, support=support, start=start, targets=targets, **ROUGH)
 
     low, high = 0.0, max(penalties.lambda2, float(np.mean(np.diag(G))))
     above = solve(low, None)
@@ -87,19 +90,24 @@ def select_soft(
     support = above.selection != 0
     if strike > 0:
         support[np.argsort(np.where(support, np.abs(above.selection), np.inf))[:strike]] = False
-    return _keep_all(G, E, penalties, support, low)
+    return _keep_all(G, E, penalties, support, low, targets)
 
 
 def _keep_all(
-    G: np.ndarray, E: np.ndarray, penalties: Penalties, support: np.ndarray, lambda2: float
+    G: np.ndarray,
+    E: np.ndarray,
+    penalties: Penalties,
+    support: np.ndarray,
+    lambda2: float,
+    targets: np.ndarray | None,
 ) -> Solution:
     """Solve on a support with the largest lambda2, at most the given one, that keeps all of it."""
-    for _ in range(_BISECTIONS):
-        solution = minimise(G, E, replace(penalties, lambda2=lambda2), support=support)
+    for value in [*(lambda2 / 2**n for n in range(_BISECTIONS)), 0.0]:
+        weights = replace(penalties, lambda2=value)
+        solution = minimise(G, E, weights, support=support, targets=targets)
         if np.count_nonzero(solution.selection) == support.sum():
-            return solution
-        lambda2 /= 2
-    return minimise(G, E, replace(penalties, lambda2=0.0), support=support)
+            break
+    return solution
 
 
 def select_hard(
@@ -109,6 +117,7 @@ def select_hard(
     *,
     n_landmarks: int | None = None,
     support: np.ndarray | None = None,
+    targets: np.ndarray | None = None,
 ) -> Solution:
     """Select landmarks with weights 0 or 1 by addition, removal and swap.
 
@@ -124,7 +133,7 @@ def select_hard(
 
     Parameters
     ----------
-    G, E, penalties, n_landmarks, support
+    G, E, penalties, n_landmarks, support, targets
         As for :func:`select_soft`.
 
     Returns
@@ -143,22 +152,32 @@ def select_hard(
     array([1., 0., 1.])
     """
     candidates = np.ones(len(E), dtype=bool) if support is None else support
+    targets = G if targets is None else targets
     ends = []
     for grow in (True, False):
-        search = _Search(G, E, penalties, candidates, n_landmarks, full=not grow)
+        search = _Search(G, E, penalties, candidates, n_landmarks, full=not grow, targets=targets)
         search.run(grow)
         ends.append(search)
     best = min(ends, key=lambda search: search.value)
     history = []
     for inside in best.visited:
         selection = inside.astype(np.float64)
-        recovery = solve_recovery(G, selection, penalties.rho)
-        history.append(objective(G, E, selection, recovery, penalties))
+        recovery = solve_recovery(G, selection, penalties.rho, targets)
+        history.append(objective(G, E, selection, recovery, penalties, targets))
     return Solution(selection, recovery, history)
 
 
+def by_weight(selection: np.ndarray) -> np.ndarray:
+    """Return the landmarks, largest weight first."""
+    landmarks = np.flatnonzero(selection)
+    return landmarks[np.argsort(-np.abs(selection[landmarks]), kind="stable")]
+
+
 class _Search:
-    """Local search over landmark sets; R is what the current set leaves unexplained."""
+    """Local search over landmark sets; R and T are what the current set leaves unexplained.
+
+    R of the labels themselves, T of the labels to recover: the same unless there are ``targets``.
+    """
 
     def __init__(
         self,
@@ -167,9 +186,11 @@ class _Search:
         penalties: Penalties,
         candidates: np.ndarray,
         n_landmarks: int | None,
+        *,
         full: bool,
+        targets: np.ndarray | None = None,
     ) -> None:
-        self.G = G
+        self.G, self.targets = G, G if targets is None else targets
         self.price = E + penalties.lambda2 - penalties.lambda1
         # rho = 0 would divide by zero once a label is explained completely.
         self.rho = max(penalties.rho, 1e-12 * max(float(np.trace(G)), 1e-300))
@@ -178,15 +199,24 @@ class _Search:
         self.inside = candidates.copy() if full else np.zeros(len(E), dtype=bool)
         self.tolerance = 1e-12 * (float(np.trace(G)) + float(np.abs(self.price).sum()) + 1e-300)
         self.value = penalties.lambda1 * len(E) + self.price[self.inside].sum()
-        self.refresh()
-        self.value += float(np.trace(self.R))
+        S, inverse = self.refresh()
+        explained = np.sum(self.targets[S] * (inverse @ self.targets[S]))
+        self.value += float(np.trace(G) - explained)
         self.visited = [self.inside.copy()]
 
-    def refresh(self) -> None:
-        """Recompute R and the inverse from scratch."""
+    def inverse(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the landmarks and (G + rho I)^-1 on them."""
         S = np.flatnonzero(self.inside)
-        inverse = np.linalg.inv(self.G[np.ix_(S, S)] + self.rho * np.eye(len(S)))
-        self.R = self.G - self.G[:, S] @ inverse @ self.G[S]
+        return S, np.linalg.inv(self.G[np.ix_(S, S)] + self.rho * np.eye(len(S)))
+
+    def refresh(self) -> tuple[np.ndarray, np.ndarray]:
+        """Recompute R and T from scratch; return the landmarks and the inverse."""
+        S, inverse = self.inverse()
+        weights = self.G[:, S] @ inverse
+        self.R = self.G - weights @ self.G[S]
+        same = self.targets is self.G
+        self.T = self.R if same else self.targets - weights @ self.targets[S]
+        return S, inverse
 
     def run(self, grow: bool) -> None:
         step = self.add_best if grow else self.remove_best
@@ -204,18 +234,18 @@ class _Search:
 
     def best_addition(self) -> tuple[int, float]:
         """Return the addition that lowers the objective most, and by how much."""
-        explained = np.einsum("ij,ij->j", self.R, self.R) / (np.diag(self.R) + self.rho)
+        explained = np.einsum("ij,ij->i", self.T, self.T) / (np.diag(self.R) + self.rho)
         gain = np.where(self.candidates & ~self.inside, explained - self.price, -np.inf)
         label = int(np.argmax(gain))
         return label, float(gain[label])
 
-    def removals(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the landmarks, what each removal gains, and the column by which R grows."""
-        S = np.flatnonzero(self.inside)
-        inverse = np.linalg.inv(self.G[np.ix_(S, S)] + self.rho * np.eye(len(S)))
-        columns = (self.G[:, S] @ inverse) / np.sqrt(np.diag(inverse))
-        gain = self.price[S] - np.einsum("ij,ij->j", columns, columns)
-        return S, gain, columns
+    def removals(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return the landmarks, what each removal gains, and how: R grows by u u', T by u v'."""
+        S, inverse = self.inverse()
+        scaled = inverse / np.sqrt(np.diag(inverse))
+        in_R, in_T = self.G[:, S] @ scaled, self.targets[S].T @ scaled
+        gain = self.price[S] - np.einsum("ij,ij->j", in_T, in_T)
+        return S, gain, in_R, in_T
 
     def move(self, add: int | None, remove: int | None, gain: float) -> None:
         if add is not None:
@@ -223,8 +253,11 @@ class _Search:
         if remove is not None:
             self.inside[remove] = False
         if remove is None and add is not None:
-            column = self.R[:, add]
-            self.R = self.R - np.outer(column, column) / (column[add] + self.rho)
+            column = self.R[:, add] / (self.R[add, add] + self.rho)
+            same = self.targets is self.G
+            R = self.R - np.outer(column, self.R[add])
+            self.T = R if same else self.T - np.outer(column, self.T[add])
+            self.R = R
         else:
             self.refresh()
         self.value -= gain
@@ -242,7 +275,7 @@ class _Search:
     def remove_best(self, forced: bool = False) -> bool:
         if not self.inside.any():
             return False
-        S, gains, _ = self.removals()
+        S, gains, _, _ = self.removals()
         worst = int(np.argmax(gains))
         if not forced and gains[worst] <= self.tolerance:
             return False
@@ -252,17 +285,17 @@ class _Search:
     def swap_best(self) -> bool:
         if not self.inside.any() or not (self.candidates & ~self.inside).any():
             return False
-        S, gains, columns = self.removals()
+        S, gains, in_R, in_T = self.removals()
         best = (self.tolerance, -1, -1)
-        # After a removal, R grows by u u'. What an addition would then gain needs only the
-        # norms of R's columns, R u and u'u: O(C^2) for one removal, no new inverse.
-        norms = np.einsum("ij,ij->j", self.R, self.R)
+        # After a removal, R grows by u u' and T by u v'. What an addition would then gain needs
+        # only the norms of T's rows, T v and v'v: O(C^2) for one removal, no new inverse.
+        norms = np.einsum("ij,ij->i", self.T, self.T)
         diagonal = np.diag(self.R)
-        Ru = self.R @ columns
+        Tv = self.T @ in_T
         free = self.candidates & ~self.inside
         for i, remove in enumerate(S):
-            u = columns[:, i]
-            grown = norms + 2 * u * Ru[:, i] + u**2 * (u @ u)
+            u, v = in_R[:, i], in_T[:, i]
+            grown = norms + 2 * u * Tv[:, i] + u**2 * (v @ v)
             gain = grown / (diagonal + u**2 + self.rho) - self.price + gains[i]
             gain = np.where(free, gain, -np.inf)
             add = int(np.argmax(gain))

@@ -8,21 +8,29 @@ runs over the rows where what it needs is known.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 CHUNK_ROWS = 8192  # rows converted to float64 at a time
+MOST_DENSE_LABELS = 2000  # beyond so many labels Y'Y is kept sparse
+
+# A feature whose spread is smaller than this share of its size is constant but for rounding.
+_CONSTANT = 1e-14
 
 
-@dataclass
+KnownSums = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
 class Statistics:
     """Sums over the rows seen so far.
 
     The constant 1 is the first feature: ``xx[0, 0]`` counts rows, ``xx[0, 1:]`` sums features,
     ``xy[0]`` sums labels over the rows where they are known.
+
+    Features may be measured from a reference point near their means, ``shift``. Means and
+    covariances come out the same, but without the digits that large means would cost.
 
     Parameters
     ----------
@@ -30,14 +38,17 @@ class Statistics:
         Sum of x x'.
     xy : ndarray of shape (n_features + 1, n_labels)
         Sum of x y' over the rows where the label is known.
-    yy : ndarray of shape (n_labels, n_labels)
-        Sum of y y' over the rows where both labels are known.
-    xk : ndarray of shape (n_features + 1, n_labels)
-        Sum of x over the rows where the label is known.
-    yk : ndarray of shape (n_labels, n_labels)
+    yy : ndarray or CSR array of shape (n_labels, n_labels), or None
+        Sum of y y' over the rows where both labels are known; None where it is not wanted.
+    xk : ndarray of shape (n_features + 1, n_labels), optional
+        Sum of x over the rows where the label is known. This and the next two may be left out
+        where every label is known: they then follow from the others and take no memory.
+    yk : ndarray of shape (n_labels, n_labels), optional
         ``yk[j, l]`` sums label j over the rows where j and l are known.
-    kk : ndarray of shape (n_labels, n_labels)
+    kk : ndarray of shape (n_labels, n_labels), optional
         Number of rows where both labels are known.
+    shift : ndarray of shape (n_features,), optional
+        Where the features are measured from; zero by default.
 
     Examples
     --------
@@ -50,87 +61,251 @@ class Statistics:
     (True, 3)
     """
 
-    xx: np.ndarray
-    xy: np.ndarray
-    yy: np.ndarray
-    xk: np.ndarray
-    yk: np.ndarray
-    kk: np.ndarray
+    def __init__(
+        self,
+        xx: np.ndarray,
+        xy: np.ndarray,
+        yy: Any,
+        xk: np.ndarray | None = None,
+        yk: np.ndarray | None = None,
+        kk: np.ndarray | None = None,
+        shift: np.ndarray | None = None,
+    ) -> None:
+        self.xx, self.xy, self.yy = xx, xy, yy
+        self.known_sums: KnownSums | None = None
+        if xk is not None and yk is not None and kk is not None:
+            self.known_sums = xk, yk, kk
+        self.shift = shift
+
+    @classmethod
+    def zeros(
+        cls,
+        n_features: int,
+        n_labels: int,
+        *,
+        shift: np.ndarray | None = None,
+        label_pairs: bool = True,
+    ) -> Statistics:
+        """Return the statistics of no row; without ``label_pairs`` Y'Y is left out."""
+        D, C = n_features + 1, n_labels
+        yy: Any = None
+        if label_pairs:
+            yy = np.zeros((C, C)) if C <= MOST_DENSE_LABELS else sparse.csr_array((C, C))
+        return cls(np.zeros((D, D)), np.zeros((D, C)), yy, shift=shift)
+
+    @classmethod
+    def of(
+        cls, X: Any, Y: Any, *, shift: np.ndarray | None = None, label_pairs: bool = True
+    ) -> Statistics:
+        """Return the statistics of an in-memory data set, dense or sparse."""
+        statistics = cls.zeros(X.shape[1], Y.shape[1], shift=shift, label_pairs=label_pairs)
+        for start in range(0, X.shape[0], CHUNK_ROWS):
+            statistics.add(X[start : start + CHUNK_ROWS], Y[start : start + CHUNK_ROWS])
+        return statistics
+
+    # Sums -----------------------------------------------------------------------------------
 
     @property
     def n_rows(self) -> float:
         """Number of rows summed."""
         return float(self.xx[0, 0])
 
-    @classmethod
-    def zeros(cls, n_features: int, n_labels: int) -> Statistics:
-        """Return the statistics of no row."""
-        D, C = n_features + 1, n_labels
-        shapes = (D, D), (D, C), (C, C), (D, C), (C, C), (C, C)
-        return cls(*(np.zeros(shape) for shape in shapes))
+    @property
+    def n_labels(self) -> int:
+        """Number of labels."""
+        return self.xy.shape[1]
 
-    @classmethod
-    def of(cls, X: Any, Y: Any) -> Statistics:
-        """Return the statistics of an in-memory data set, dense or sparse."""
-        statistics = cls.zeros(X.shape[1], Y.shape[1])
-        for start in range(0, X.shape[0], CHUNK_ROWS):
-            statistics.add(X[start : start + CHUNK_ROWS], Y[start : start + CHUNK_ROWS])
-        return statistics
+    @property
+    def all_known(self) -> bool:
+        """Whether every label of every row is known."""
+        return self.known_sums is None or bool((self.known_sums[0][0] == self.n_rows).all())
+
+    @property
+    def xk(self) -> np.ndarray:
+        """Sum of x over the rows where the label is known."""
+        if self.known_sums is not None:
+            return self.known_sums[0]
+        return np.broadcast_to(self.xx[0][:, None], self.xy.shape)
+
+    @property
+    def yk(self) -> Any:
+        """``yk[j, l]`` sums label j over the rows where j and l are known."""
+        if self.known_sums is not None:
+            return self.known_sums[1]
+        return np.broadcast_to(self.xy[0][:, None], (self.n_labels, self.n_labels))
+
+    @property
+    def kk(self) -> Any:
+        """Number of rows where both labels are known."""
+        if self.known_sums is not None:
+            return self.known_sums[2]
+        return np.broadcast_to(self.n_rows, (self.n_labels, self.n_labels))
 
     def add(self, X: Any, Y: Any) -> None:
         """Add the rows of one chunk."""
+        if sparse.issparse(X) and self.shift is not None:
+            # Sparse rows stay sparse: they are summed as they are, and the sums are moved.
+            self += Statistics.of(X, Y, label_pairs=self.yy is not None)
+            return
         X = X.astype(np.float64, copy=False)
+        if self.shift is not None:
+            X = X - self.shift
         Y, known = split_unknown(Y)
+        if sparse.issparse(self.yy) and not sparse.issparse(Y):
+            Y = sparse.csr_array(Y)
+        if known is not None and self.known_sums is None:
+            self.known_sums = self.xk.copy(), self.yk.copy(), self.kk.copy()
         x_sum = np.concatenate([[X.shape[0]], np.asarray(X.sum(axis=0)).ravel()])
         y_sum = np.asarray(Y.sum(axis=0)).ravel()
+        # NumPy sees that both factors are the same and calls BLAS's syrk: half the work.
         self.xx[1:, 1:] += _dense(X.T @ X)
         self.xx[0] += x_sum
         self.xx[1:, 0] += x_sum[1:]
         self.xy[0] += y_sum
         self.xy[1:] += _dense(X.T @ Y)
-        self.yy += _dense(Y.T @ Y)
+        if sparse.issparse(self.yy):
+            self.yy = self.yy + Y.T @ Y
+        elif self.yy is not None:
+            self.yy += _dense(Y.T @ Y)
+        if self.known_sums is None:
+            return
+        xk, yk, kk = self.known_sums
         if known is None:
-            self.xk += x_sum[:, None]
-            self.yk += y_sum[:, None]
-            self.kk += X.shape[0]
+            xk += x_sum[:, None]
+            yk += y_sum[:, None]
+            kk += X.shape[0]
         else:
-            self.xk[0] += known.sum(axis=0)
-            self.xk[1:] += _dense(X.T @ known)
-            self.yk += _dense(Y.T @ known)
-            self.kk += known.T @ known
+            xk[0] += known.sum(axis=0)
+            xk[1:] += _dense(X.T @ known)
+            yk += _dense(Y.T @ known)
+            kk += known.T @ known
+
+    def moved(self, shift: np.ndarray | None) -> Statistics:
+        """Return the same statistics with the features measured from another point."""
+        origin = np.zeros(len(self.xx) - 1)
+        old, new = (origin if point is None else point for point in (self.shift, shift))
+        step = old - new
+        if not step.any():
+            return self._like(self.xx, self.xy, self.yy, self.known_sums, shift)
+        xx, n, x_sum = self.xx.copy(), self.n_rows, self.xx[0, 1:]
+        xx[1:, 1:] += np.outer(step, x_sum) + np.outer(x_sum, step) + n * np.outer(step, step)
+        xx[0, 1:] += n * step
+        xx[1:, 0] += n * step
+        xy, known_sums = self.xy.copy(), self.known_sums
+        xy[1:] += np.outer(step, self.xy[0])
+        if known_sums is not None:
+            xk = known_sums[0].copy()
+            xk[1:] += np.outer(step, xk[0])
+            known_sums = xk, known_sums[1], known_sums[2]
+        return self._like(xx, xy, self.yy, known_sums, shift)
+
+    def __iadd__(self, other: Statistics) -> Statistics:
+        if other.known_sums is not None and self.known_sums is None:
+            self.known_sums = self.xk.copy(), self.yk.copy(), self.kk.copy()
+        other = other if _same(other.shift, self.shift) else other.moved(self.shift)
+        if self.known_sums is not None:
+            for mine, its in zip(self.known_sums, (other.xk, other.yk, other.kk), strict=True):
+                mine += its
+        self.xx += other.xx
+        self.xy += other.xy
+        if self.yy is not None:
+            self.yy = self.yy + other.yy if sparse.issparse(self.yy) else _plus(self.yy, other.yy)
+        return self
 
     def __add__(self, other: Statistics) -> Statistics:
-        return Statistics(*(a + b for a, b in zip(self._sums(), other._sums(), strict=True)))
+        result = self.copy()
+        result += other
+        return result
 
     def __sub__(self, other: Statistics) -> Statistics:
-        return Statistics(*(a - b for a, b in zip(self._sums(), other._sums(), strict=True)))
+        other = other if _same(other.shift, self.shift) else other.moved(self.shift)
+        known = None
+        if self.known_sums is not None:
+            known = (self.xk - other.xk, self.yk - other.yk, self.kk - other.kk)
+        yy = None if self.yy is None else self.yy - other.yy
+        return self._like(self.xx - other.xx, self.xy - other.xy, yy, known, self.shift)
 
-    def _sums(self) -> tuple[np.ndarray, ...]:
-        return self.xx, self.xy, self.yy, self.xk, self.yk, self.kk
+    def copy(self) -> Statistics:
+        """Return an independent copy."""
+        yy = None if self.yy is None else self.yy.copy()
+        known = None
+        if self.known_sums is not None:
+            known = self.xk.copy(), self.yk.copy(), self.kk.copy()
+        return self._like(self.xx.copy(), self.xy.copy(), yy, known, self.shift)
+
+    @staticmethod
+    def _like(
+        xx: np.ndarray, xy: np.ndarray, yy: Any, known: KnownSums | None, shift: np.ndarray | None
+    ) -> Statistics:
+        result = Statistics(xx, xy, yy, shift=shift)
+        result.known_sums = known
+        return result
+
+    # Parts ----------------------------------------------------------------------------------
 
     def of_labels(self, labels: np.ndarray) -> Statistics:
         """Return the statistics of some of the labels."""
         pairs = np.ix_(labels, labels)
-        return Statistics(
-            self.xx,
-            self.xy[:, labels],
-            self.yy[pairs],
-            self.xk[:, labels],
-            self.yk[pairs],
-            self.kk[pairs],
-        )
+        yy = self.yy
+        if sparse.issparse(yy):
+            yy = yy[labels][:, labels].toarray()
+        elif yy is not None:
+            yy = yy[pairs]
+        known = None
+        if self.known_sums is not None:
+            known = (self.xk[:, labels], self.yk[pairs], self.kk[pairs])
+        return self._like(self.xx, self.xy[:, labels], yy, known, self.shift)
+
+    def of_features(self, features: np.ndarray) -> Statistics:
+        """Return the statistics of some of the features with all labels, without Y'Y."""
+        kept = np.concatenate([[0], np.asarray(features, dtype=np.intp) + 1])
+        known = None if self.known_sums is None else (self.xk[kept], self.yk, self.kk)
+        shift = None if self.shift is None else self.shift[features]
+        return self._like(self.xx[np.ix_(kept, kept)], self.xy[kept], None, known, shift)
+
+    def labels_only(self) -> Statistics:
+        """Return the statistics of no feature."""
+        known = None if self.known_sums is None else (self.xk[:1], self.yk, self.kk)
+        return self._like(self.xx[:1, :1], self.xy[:1], self.yy, known, None)
+
+    def mapped(self, weights: np.ndarray) -> Statistics:
+        """Return the statistics of the features [1, X] W without looking at a row again.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_features + 1, n_outputs)
+            Intercept and weights for the features as they are, one above the other.
+        """
+        extended = np.column_stack([np.eye(len(weights))[:, 0], weights])  # keeps the constant
+        if self.shift is not None:
+            extended[0, 1:] += self.shift @ weights[1:]
+        known = None
+        if self.known_sums is not None:
+            known = (extended.T @ self.xk, self.yk, self.kk)
+        xx, xy = extended.T @ self.xx @ extended, extended.T @ self.xy
+        return self._like(xx, xy, self.yy, known, None)
+
+    # Means and covariances --------------------------------------------------------------------
+
+    @property
+    def shifted_mean(self) -> np.ndarray:
+        """Mean of every feature, measured from ``shift``."""
+        return self.xx[0, 1:] / self.n_rows
 
     @property
     def feature_mean(self) -> np.ndarray:
         """Mean of every feature."""
-        return self.xx[0, 1:] / self.n_rows
+        return self.shifted_mean if self.shift is None else self.shift + self.shifted_mean
 
     @property
     def feature_variance(self) -> np.ndarray:
         """Variance of every feature."""
-        variance = np.diag(self.xx)[1:] / self.n_rows - self.feature_mean**2
+        square = np.diag(self.xx)[1:] / self.n_rows
+        variance = square - self.shifted_mean**2
         # Rounding leaves a constant feature with a variance of the order of its square times eps.
-        floor = 1e-12 * (np.diag(self.xx)[1:] / self.n_rows)
+        floor = 1e-12 * square
+        if self.shift is not None:
+            floor = floor + (_CONSTANT * self.shift) ** 2
         return np.where(variance > floor, variance, 0.0)
 
     @property
@@ -146,7 +321,8 @@ class Statistics:
 
     def feature_covariance(self) -> np.ndarray:
         """Return the covariance of the features."""
-        return self.xx[1:, 1:] / self.n_rows - np.outer(self.feature_mean, self.feature_mean)
+        mean = self.shifted_mean
+        return self.xx[1:, 1:] / self.n_rows - np.outer(mean, mean)
 
     def cross_covariance(self) -> np.ndarray:
         """Return the covariance of features and labels, each label over its known rows."""
@@ -159,22 +335,81 @@ class Statistics:
         Pairwise-available moments need not be positive semi-definite; their negative
         eigenvalues are set to zero, which gives the nearest matrix that is.
         """
+        if self.all_known:
+            moments = _dense(self.yy) / self.n_rows
+            return moments - np.outer(self.label_mean, self.label_mean) if center else moments
         known = np.maximum(self.kk, 1)
         moments = self.yy / known
         if center:
             moments = moments - (self.yk / known) * (self.yk.T / known)
-        if not (self.kk == self.n_rows).all():
-            values, vectors = np.linalg.eigh((moments + moments.T) / 2)
-            moments = (vectors * np.maximum(values, 0.0)) @ vectors.T
-        return moments
+        values, vectors = np.linalg.eigh((moments + moments.T) / 2)
+        return (vectors * np.maximum(values, 0.0)) @ vectors.T
 
 
 def sum_of(parts: Sequence[Statistics]) -> Statistics:
     """Return the statistics of all rows from those of their parts."""
-    total = parts[0]
+    total = parts[0].copy()
     for part in parts[1:]:
-        total = total + part
+        total += part
     return total
+
+
+def reference_point(X: Any) -> np.ndarray | None:
+    """Return a point near the means of the features to measure them from; None for sparse rows.
+
+    The mean of the first rows will do: what it saves is the distance to zero.
+    """
+    if sparse.issparse(X):
+        return None
+    return np.asarray(X[:CHUNK_ROWS].mean(axis=0, dtype=np.float64))
+
+
+def add_by_fold(parts: Sequence[Statistics], X: Any, Y: Any, fold: np.ndarray) -> None:
+    """Add rows to the statistics of their folds."""
+    if len(parts) == 1:
+        fold = np.zeros(X.shape[0], dtype=np.intp)
+    for start in range(0, X.shape[0], CHUNK_ROWS):
+        block = slice(start, start + CHUNK_ROWS)
+        in_order = np.argsort(fold[block], kind="stable")
+        edges = np.searchsorted(fold[block][in_order], np.arange(len(parts) + 1))
+        # One copy of the block with the rows of a fold together, not one for each fold.
+        X_block, Y_block = X[block], Y[block]
+        if len(parts) > 1:
+            X_block, Y_block = X_block[in_order], Y_block[in_order]
+        for k, statistics in enumerate(parts):
+            if edges[k] < edges[k + 1]:
+                statistics.add(X_block[edges[k] : edges[k + 1]], Y_block[edges[k] : edges[k + 1]])
+
+
+def fold_statistics(
+    X: Any, Y: Any, fold: np.ndarray, *, center_features: bool = True, label_pairs: bool = True
+) -> list[Statistics]:
+    """Return the statistics of every fold of an in-memory data set.
+
+    Parameters
+    ----------
+    X : ndarray or CSR array of shape (n_rows, n_features)
+        Features.
+    Y : ndarray or CSR array of shape (n_rows, n_labels)
+        Labels; NaN where unknown.
+    fold : ndarray of int
+        Fold number of every row.
+    center_features : bool, default=True
+        Measure dense features from a point near their means.
+    label_pairs : bool, default=True
+        Whether Y'Y is wanted.
+
+    Returns
+    -------
+    parts : list of Statistics
+    """
+    shift = reference_point(X) if center_features and X.shape[1] else None
+    parts = [
+        Statistics.zeros(X.shape[1], Y.shape[1], shift=shift, label_pairs=label_pairs)
+        for _ in range(int(fold.max()) + 1)
+    ]
+    add_by_fold(parts, X, Y, fold)
+    return parts
 
 
 def split_unknown(Y: Any) -> tuple[Any, np.ndarray | None]:
@@ -197,3 +432,14 @@ def split_unknown(Y: Any) -> tuple[Any, np.ndarray | None]:
 
 def _dense(matrix: Any) -> np.ndarray:
     return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
+
+
+def _plus(matrix: np.ndarray, other: np.ndarray) -> np.ndarray:
+    matrix += other
+    return matrix
+
+
+def _same(one: np.ndarray | None, other: np.ndarray | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return one is other or np.array_equal(one, other)

@@ -1,19 +1,39 @@
 """Rows that arrive in chunks: statistics of each fold, and a bounded sample of rows.
 
 Statistics are all that the linear model needs. Only thresholds need scores; they are tuned on
-the sample, which is uniform over all rows seen (Vitter's algorithm R).
+the sample, which is uniform over all rows seen. Both depend on the numbers of the rows and not on
+the chunks, so streams that saw different rows can be merged.
 """
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from splmll.landmarks.statistics import Statistics
+from splmll.landmarks.folds import folds_by_row, row_keys
+from splmll.landmarks.statistics import Statistics, add_by_fold, reference_point, sum_of
 
 SAMPLE_ROWS = 5000
+# Scores of the sampled rows for all labels are held at once: with very many labels, fewer rows.
+SAMPLE_CELLS = 2**24
+MIN_SAMPLE_ROWS = 200
+_SAFETY = 8  # standard deviations
+
+
+def sample_size(n_labels: int) -> int:
+    """Return the number of rows that thresholds of so many labels are tuned on.
+
+    Examples
+    --------
+    >>> from splmll.landmarks.stream import sample_size
+    >>> sample_size(100), sample_size(50_000)
+    (5000, 335)
+    """
+    return min(SAMPLE_ROWS, max(MIN_SAMPLE_ROWS, SAMPLE_CELLS // n_labels))
 
 
 class Stream:
@@ -24,9 +44,16 @@ class Stream:
     n_features, n_labels : int
         Width of the chunks.
     n_folds : int or None
-        Rows are dealt at random into this many folds; None keeps them together.
+        Rows are dealt by their numbers into this many folds; None keeps them together.
     seed : int
         Seed of the folds and of the sample.
+    first : int, default=0
+        Number of the first row, where others see the rows before it.
+    shift : ndarray of shape (n_features,), optional
+        Point that features are measured from; by default the mean of the first chunk.
+    n_rows_of_all : int, optional
+        Number of rows that all streams together see, where it is known. Rows that cannot be in
+        the sample of them all are then not kept for it.
 
     Examples
     --------
@@ -39,39 +66,100 @@ class Stream:
     12.0
     """
 
-    def __init__(self, n_features: int, n_labels: int, n_folds: int | None, seed: int) -> None:
-        # Two sources, so that the fold of a row does not depend on how rows come in chunks.
-        self.random_fold, self.random_place = np.random.default_rng(seed).spawn(2)
-        self.folds = [Statistics.zeros(n_features, n_labels) for _ in range(n_folds or 1)]
+    def __init__(
+        self,
+        n_features: int,
+        n_labels: int,
+        n_folds: int | None,
+        seed: int,
+        first: int = 0,
+        shift: np.ndarray | None = None,
+        n_rows_of_all: int | None = None,
+    ) -> None:
+        self.seed = seed
+        self._n_rows_of_all = n_rows_of_all
+        self.next_row = first
         self.n_rows = 0
-        self._rows: list[tuple[Any, Any, int]] = []
+        self.folds = [
+            Statistics.zeros(n_features, n_labels, shift=shift) for _ in range(n_folds or 1)
+        ]
+        # Pieces of the sample: keys, row numbers, folds, features, labels. The smallest keys win.
+        self._pieces: list[tuple[np.ndarray, np.ndarray, np.ndarray, Any, Any]] = []
 
     def add(self, X: Any, Y: Any) -> None:
         """Add one chunk."""
         n = X.shape[0]
-        fold = self.random_fold.integers(len(self.folds), size=n)
-        for k, statistics in enumerate(self.folds):
-            rows = fold == k
-            if rows.any():
-                statistics.add(X[rows], Y[rows])
-        # Row number t (from 0) enters a full sample with probability SAMPLE_ROWS / (t + 1).
-        number = self.n_rows + np.arange(n)
-        place = np.where(number < SAMPLE_ROWS, number, self.random_place.integers(number + 1))
-        for i in np.flatnonzero(place < SAMPLE_ROWS):
-            row = (X[[i]], Y[[i]], int(fold[i]))
-            if place[i] < len(self._rows):
-                self._rows[place[i]] = row
-            else:
-                self._rows.append(row)
+        if self.n_rows == 0 and self.folds[0].shift is None:
+            shift = reference_point(X)
+            for statistics in self.folds:
+                statistics.shift = shift
+        fold = folds_by_row(self.next_row, n, len(self.folds), self.seed)
+        add_by_fold(self.folds, X, Y, fold)
+        # A source of its own: the sample must not favour a fold.
+        keys = row_keys(self.next_row, n, self.seed + 1)
+        wanted = keys <= self._largest_key()
+        numbers = self.next_row + np.flatnonzero(wanted)
+        self._pieces.append((keys[wanted], numbers, fold[wanted], X[wanted], Y[wanted]))
+        self.next_row += n
         self.n_rows += n
+        if sum(len(piece[0]) for piece in self._pieces) > 2 * self._size():
+            self._condense()
 
     def sample(self) -> tuple[Any, Any, np.ndarray]:
-        """Return features, labels and fold numbers of the sampled rows."""
-        X, Y, fold = zip(*self._rows, strict=True)
-        return _stack(X), _stack(Y), np.asarray(fold, dtype=np.intp)
+        """Return features, labels and fold numbers of the sampled rows, in their order."""
+        self._condense()
+        _, _, fold, X, Y = self._pieces[0]
+        return X, Y, fold
+
+    def _size(self) -> int:
+        return sample_size(self.folds[0].n_labels)
+
+    def _largest_key(self) -> np.uint64:
+        """The key from which a row cannot be among the sample any more."""
+        largest = int(np.iinfo(np.uint64).max)
+        if self._n_rows_of_all is not None:
+            # Keys are uniform: with so many expected below, enough are, but for one in 10^14.
+            wanted = self._size() + _SAFETY * self._size() ** 0.5
+            largest = min(largest, int(largest * min(1.0, wanted / self._n_rows_of_all)))
+        if self._pieces and len(self._pieces[0][0]) >= self._size():
+            largest = min(largest, int(self._pieces[0][0].max()))
+        return np.uint64(largest)
+
+    def _condense(self) -> None:
+        if len(self._pieces) == 0:
+            return
+        keys, numbers, fold = (
+            np.concatenate([piece[i] for piece in self._pieces]) for i in (0, 1, 2)
+        )
+        kept = np.argsort(keys, kind="stable")[: self._size()]
+        kept = kept[np.argsort(numbers[kept], kind="stable")]
+        X, Y = (_stack([piece[i] for piece in self._pieces])[kept] for i in (3, 4))
+        self._pieces = [(keys[kept], numbers[kept], fold[kept], X, Y)]
 
 
-def _stack(rows: tuple[Any, ...]) -> Any:
-    if any(sparse.issparse(row) for row in rows):
-        return sparse.csr_array(sparse.vstack([sparse.csr_array(row) for row in rows]))
-    return np.vstack(rows)
+def merged(streams: Sequence[Stream]) -> Stream:
+    """Return what is kept of the rows of several streams; they stay as they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll.landmarks.stream import Stream, merged
+    >>> one, other = (Stream(2, 1, None, seed=0, first=first) for first in (0, 4))
+    >>> for stream in (one, other):
+    ...     stream.add(np.ones((4, 2)), np.ones((4, 1)))
+    >>> merged([one, other]).n_rows
+    8
+    """
+    result = copy.copy(streams[0])
+    result.folds = [sum_of(parts) for parts in zip(*(stream.folds for stream in streams))]
+    result.n_rows = sum(stream.n_rows for stream in streams)
+    result.next_row = max(stream.next_row for stream in streams)
+    result._pieces = [piece for stream in streams for piece in stream._pieces]
+    result._condense()
+    return result
+
+
+def _stack(pieces: list[Any]) -> Any:
+    if any(sparse.issparse(piece) for piece in pieces):
+        return sparse.csr_array(sparse.vstack([sparse.csr_array(piece) for piece in pieces]))
+    return np.vstack(pieces)

@@ -1,0 +1,101 @@
+"""SPLMLL on sparse text beside one linear classifier per label: time, and precision at 1.
+
+The peer is LibMultiLabel's one-vs-rest, which calls LIBLINEAR; where it is not installed only
+scikit-learn's ``LinearSVC`` in ``OneVsRestClassifier``, which is LIBLINEAR as well. Both are
+trained with their defaults. "Given ridge" tunes nothing, as they do; "defaults" also chooses ridge,
+lambda2 and threshold. Data: documents the size of bibtex, generated, and tmc2007.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.svm import LinearSVC
+
+from benchmarks.generated import text_problem
+from benchmarks.measuring import Finding, best, by_turns, main, median_ratio, missing
+from benchmarks.ridge_speed import GIVEN
+from splmll import SPLMLL, load_dataset
+from splmll.exceptions import DatasetError
+from splmll.metrics import precision_at_k
+
+BIBTEX_SIZE, QUICK_SIZE = (7395, 1836, 159), (300, 80, 8)
+REPEATS = 3
+OURS = ("SPLMLL, given ridge", "SPLMLL, defaults")
+
+
+def libmultilabel_scores(X: Any, Y: Any, X_test: Any) -> np.ndarray:
+    from libmultilabel import linear
+
+    x, y, x_test = (sparse.csr_matrix(part) for part in (X, Y, X_test))
+    model = linear.train_1vsrest(y, x, options="-m 1", verbose=False)
+    return np.asarray(linear.predict_values(model, x_test))
+
+
+def linear_svc_scores(X: Any, Y: Any, X_test: Any) -> np.ndarray:
+    x, x_test = (sparse.csr_matrix(part) for part in (X, X_test))
+    model = OneVsRestClassifier(LinearSVC()).fit(x, sparse.csr_matrix(Y).astype(np.int64))
+    return model.decision_function(x_test)
+
+
+def our_scores(X: Any, Y: Any, X_test: Any, **settings: Any) -> np.ndarray:
+    return SPLMLL("linear", random_state=0, **settings).fit(X, Y).decision_function(X_test)
+
+
+def contestants() -> dict[str, Callable[[Any, Any, Any], np.ndarray]]:
+    made = {
+        OURS[0]: partial(our_scores, **GIVEN),
+        OURS[1]: our_scores,
+        "LinearSVC, one-vs-rest": linear_svc_scores,
+    }
+    try:
+        import libmultilabel.linear  # noqa: F401
+    except ImportError:
+        return made
+    return made | {"LibMultiLabel, one-vs-rest": libmultilabel_scores}
+
+
+def measure(quick: bool) -> Iterator[Finding]:
+    X, Y = text_problem(*(QUICK_SIZE if quick else BIBTEX_SIZE))
+    n = 2 * X.shape[0] // 3
+    title = " x ".join(str(size) for size in (*X.shape, Y.shape[1]))
+    yield from compare(title, (X[:n], Y[:n], X[n:]), Y[n:], 1 if quick else REPEATS)
+    if quick:
+        return
+    try:
+        parts = load_dataset("tmc2007").split()
+    except DatasetError as error:
+        yield Finding("tmc2007", None, details={"note": str(error)})
+        return
+    *data, Y_test = (sparse.csr_array(part, dtype=np.float64) for part in parts)
+    yield from compare("tmc2007", tuple(data), Y_test, REPEATS)
+
+
+def compare(title: str, data: tuple[Any, ...], Y_test: Any, repeats: int) -> Iterator[Finding]:
+    made = contestants()
+    reached: dict[str, float] = {}
+
+    def run(name: str) -> None:
+        reached[name] = precision_at_k(Y_test, made[name](*data), k=1)
+
+    times = by_turns({name: partial(run, name) for name in made}, repeats)
+    for ours, peer in product(OURS, list(made)[len(OURS) :]):
+        yield Finding(
+            f"{title}: {ours}, beside {peer}",
+            median_ratio(times, peer, ours),
+            f"times as fast (precision at 1 {reached[ours]:.3f} and {reached[peer]:.3f})",
+            low=1.0,
+            details={"seconds": best(times)[ours], "peer_seconds": best(times)[peer]},
+        )
+    if len(made) == len(OURS) + 1:
+        yield missing(f"{title}: SPLMLL beside LibMultiLabel, one-vs-rest", "libmultilabel")
+
+
+if __name__ == "__main__":
+    main(measure, __doc__)
