@@ -1,7 +1,7 @@
 """Measure speed and scale, one script after the other: ``python -m benchmarks`` or ``make bench``.
 
 All numbers go to one JSON file. The scripts on accuracy take hours and are run by themselves:
-``python -m benchmarks.landmark_quality``, ``method_quality`` and ``label_space_curves``.
+``python -m benchmarks.landmark_quality`` and ``label_space_curves``.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ SCRIPTS = (
     "memory_use",
     "prediction_speed",
     "past_one_machine",
+    "service_load",
     "metrics_speed",
     "stratification_speed",
     "method_speed",

@@ -27,6 +27,7 @@ SCALE = (
     "growth",
     "memory_use",
     "prediction_speed",
+    "service_load",
 )
 
 

@@ -189,11 +189,10 @@ def test_tables_fill_only_what_is_marked(tmp_path: Path) -> None:
 
 
 def test_every_speed_script_is_run_or_says_why_not() -> None:
-    on_accuracy = {"landmark_quality", "method_quality", "label_space_curves"}
+    on_accuracy = {"landmark_quality", "label_space_curves"}
     helpers = {"__init__", "__main__", "measuring", "generated", "tables"}
-    of_others = {"service_load"}  # needs a running service and a load generator
     scripts = {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
-    assert scripts - helpers - on_accuracy - of_others == set(runner.SCRIPTS)
+    assert scripts - helpers - on_accuracy == set(runner.SCRIPTS)
 
 
 @pytest.mark.slow

@@ -207,3 +207,26 @@ def test_options_are_saved_as_yaml_only(notes, tmp_path, capfd) -> None:
     assert status == 2
     assert "options are written as .yaml, .yml" in complaint
     assert list(tmp_path.iterdir()) == []
+
+
+# Cost -------------------------------------------------------------------------------------------
+
+
+def test_what_a_fit_will_cost_is_said(notes, tmp_path, capfd) -> None:
+    status, said, _ = fit(capfd, notes, tmp_path / "m")
+    assert status == 0
+    assert "of memory beside" in json.loads(said)["expected_cost"]
+
+
+def test_a_fit_beyond_the_memory_is_refused_before_it_begins(
+    notes, tmp_path, capfd, monkeypatch
+) -> None:
+    import psutil
+
+    there_is = psutil.virtual_memory()
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: there_is._replace(available=1000))
+    status, _, complaint = fit(capfd, notes, tmp_path / "m")
+    assert status == 1
+    assert "This fit needs about" in complaint
+    assert "Use fewer features or labels" in complaint
+    assert not (tmp_path / "m").exists()

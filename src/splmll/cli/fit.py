@@ -129,7 +129,13 @@ def fit(
     data, reading = read_examples(
         file, labels or [], delimiter=delimiter, text=text or [], ignore=ignore or []
     )
-    with working(f"{method} learns from {data.X.shape[0]} rows, twice"):
+    costs: list[str] = []
+    with working(f"{method} learns from {data.X.shape[0]} rows, twice") as status:
+
+        def say(cost: object) -> None:
+            costs.append(str(cost))
+            status.console.print(f"A fit will cost about: {cost}", highlight=False)
+
         tagger = Tagger.fit(
             data,
             method,
@@ -140,6 +146,7 @@ def fit(
             device=device,
             settings=chosen,
             reading=reading,
+            on_cost=say,
         )
     tagger.save(out)
     if save_config is not None:
@@ -173,6 +180,7 @@ def fit(
                 "landmarks": tagger.landmark_names if tagger.has_landmarks else None,
                 "held_out": tagger.held_out.to_dict(),
                 "fit_seconds": tagger.fit_seconds,
+                "expected_cost": costs[-1] if costs else None,
                 "bytes": size,
             }
         )

@@ -7,7 +7,7 @@ and write files like the one it learned from.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from time import perf_counter
@@ -23,6 +23,7 @@ from splmll import persistence
 from splmll.datasets import Dataset
 from splmll.exceptions import DatasetError
 from splmll.landmarks import SPLMLL
+from splmll.landmarks.cost import Cost, check_memory
 from splmll.landmarks.explanation import Explanation
 from splmll.landmarks.path import LandmarkPath
 from splmll.model_selection import multilabel_train_test_split
@@ -110,6 +111,7 @@ class Tagger:
         device: str | None = None,
         settings: Mapping[str, Any] | None = None,
         reading: dict[str, Any] | None = None,
+        on_cost: Callable[[Cost], object] | None = None,
     ) -> Tagger:
         """Learn twice: without the held-out rows, to measure on them, and then from all rows.
 
@@ -126,6 +128,9 @@ class Tagger:
             Share of the rows to hold out; they have the labels in the same proportions.
         reading : dict, optional
             What :func:`read_examples` returned, to read and write other files alike.
+        on_cost : callable, optional
+            Told what a fit of SPL-MLL will cost, each time before it begins. A fit that needs more
+            memory than there is is refused.
 
         Returns
         -------
@@ -152,10 +157,10 @@ class Tagger:
         X_train, X_test, Y_train, Y_test = multilabel_train_test_split(
             X, data.Y, test_size=test_size, random_state=random_state
         )
-        first = _fit(clone(pipeline), X_train, Y_train, data.name)
+        first = _fit(clone(pipeline), X_train, Y_train, data.name, on_cost)
         measured = measure(first, X_test, Y_test, data.label_names)
         started = perf_counter()
-        _fit(pipeline, X, data.Y, data.name)
+        _fit(pipeline, X, data.Y, data.name, on_cost)
         return cls(
             pipeline=pipeline,
             method=known_method(method),
@@ -453,9 +458,17 @@ class Tagger:
         )
 
 
-def _fit(pipeline: Pipeline, X: Any, Y: Any, name: str) -> Pipeline:
+def _fit(
+    pipeline: Pipeline,
+    X: Any,
+    Y: Any,
+    name: str,
+    on_cost: Callable[[Cost], object] | None,
+) -> Pipeline:
+    *steps, (_, method) = pipeline.steps
     try:
-        return pipeline.fit(X, Y)
+        # The features first: what the method costs depends on how many there are.
+        features = pipeline[:-1].fit_transform(X, Y) if steps else X
     except ValueError as error:
         wordless = wordless_column(pipeline, X)
         if wordless is None:
@@ -465,6 +478,13 @@ def _fit(pipeline: Pipeline, X: Any, Y: Any, name: str) -> Pipeline:
             f"--ignore {wordless} (in Python ignore=[{wordless!r}])",
             path=name,
         ) from error
+    if isinstance(method, SPLMLL):
+        cost = method.estimate_cost(features, Y)
+        check_memory(cost)
+        if on_cost is not None:
+            on_cost(cost)
+    method.fit(features, Y)
+    return pipeline
 
 
 def wordless_column(pipeline: Pipeline, X: Any) -> str | None:
