@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,11 @@ SCALERS: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("scaler", SCALERS, ids=str)
+def without_address(scaler: Any) -> str:
+    return re.sub(r" at 0x\w+", "", " ".join(str(scaler).split()))
+
+
+@pytest.mark.parametrize("scaler", SCALERS, ids=without_address)
 @pytest.mark.parametrize("input_type", ["float64", "float32"])
 def test_scalers(scaler: Any, input_type: str, tmp_path: Path) -> None:
     X, Y = numbers()
