@@ -39,8 +39,14 @@ def folder(tmp_path_factory) -> Path:
 
 def start(*arguments: object, **options: object) -> subprocess.Popen:
     command = [sys.executable, "-m", "splmll", *map(str, arguments)]
-    # In a session of its own, so that nothing but this process gets the signal.
-    return subprocess.Popen(command, start_new_session=True, **options)
+    # In a session of its own, so that nothing but this process gets the signal. A suite that runs
+    # in the background ignores it, and its children would inherit that.
+    return subprocess.Popen(
+        command,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        **options,
+    )
 
 
 @contextlib.contextmanager

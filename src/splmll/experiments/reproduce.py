@@ -49,8 +49,8 @@ TABLE_4_METHODS = ["MLFE", "HNOML", *ABLATIONS]
 SMALL_DATA = ["emotions", "scene", "yeast"]
 ALL_DATA = [*SMALL_DATA, "tmc2007", "espgame-densehue", "corel5k"]
 REPETITIONS = 5
-# The quick run draws so many training rows of each data set (emotions is smaller and stays whole),
-# and gives up on a unit after so many seconds.
+# The quick run draws so many training rows of each data set, and gives up on a unit after so many
+# seconds.
 QUICK_ROWS = 250
 QUICK_SECONDS = 120.0
 
