@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,6 +12,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
+from peak_memory import peak_bytes
 from splmll.cli import main
 
 pytestmark = [
@@ -56,25 +55,14 @@ def write(path: Path, n_parts: int) -> Path:
     return path
 
 
-def peak(*arguments: object) -> int:
-    """Run the program; return the largest number of bytes that it held in memory."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "splmll", *map(str, arguments)],
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    assert process.returncode == 0
-    return used.ru_maxrss * 1024
-
-
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_memory_does_not_grow_with_the_file(model, tmp_path, suffix) -> None:
     peaks = {}
     for n_parts in (SMALL, LARGE):
         source = write(tmp_path / f"rows{suffix}", n_parts)
         out = tmp_path / f"tags{suffix}"
-        peaks[n_parts] = peak("predict", model, source, "--keep", "story", "--out", out)
+        arguments = ("predict", model, source, "--keep", "story", "--out", out)
+        peaks[n_parts] = peak_bytes("from splmll.cli import main; main()", tmp_path, *arguments)
         assert out.stat().st_size > n_parts * ROWS_OF_A_PART * BYTES_OF_A_ROW / 2
     assert (LARGE - SMALL) * ROWS_OF_A_PART * BYTES_OF_A_ROW > 2 * MOST_GROWTH
     assert peaks[LARGE] - peaks[SMALL] < MOST_GROWTH
