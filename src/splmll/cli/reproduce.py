@@ -22,7 +22,7 @@ def reproduce(
     quick: Annotated[
         bool,
         typer.Option(
-            "--quick", help="Minutes, not days: one seed, 250 training rows of each data set."
+            "--quick", help="Minutes, not days: one seed, 160 training rows of each data set."
         ),
     ] = False,
     data: Annotated[
