@@ -52,7 +52,8 @@ def scale_table(results: dict[str, Any]) -> str:
             if row["value"] is None:
                 lines.append(f"| {row['case']} | not measured: {row['details']['note']} | | |")
                 continue
-            value = f"{row['value']:,.3g} {row['unit']}".strip()
+            digits = ",.0f" if abs(row["value"]) >= 1000 else ".3g"
+            value = f"{row['value']:{digits}} {row['unit']}".strip()
             verdict = {None: "", True: "met", False: "missed"}[row["met"]]
             lines.append(f"| {row['case']} | {value} | {row['target']} | {verdict} |")
     return "\n".join(lines)
