@@ -91,7 +91,7 @@ def _landmarks(tagger: Tagger) -> Iterator[Finding]:
             "`splmll landmarks MODEL --figure path.png --data FILE` shows what that costs.",
             landmarks,
         )
-    strength = np.abs(_mixing(model)).max(axis=0)
+    strength = np.abs(model.landmark_weights_).max(axis=0)
     constant = [
         name
         for name, largest in zip(names, strength)
@@ -106,16 +106,6 @@ def _landmarks(tagger: Tagger) -> Iterator[Finding]:
             "Add rows that have them, allow more --landmarks, or leave them out.",
             constant,
         )
-
-
-def _mixing(model: SPLMLL) -> np.ndarray:
-    """Return what each landmark adds to each label: a line for each landmark."""
-    numbers = np.asarray(
-        model.landmarks_, dtype=int
-    )  # a tagger's labels have their names elsewhere
-    if model.selection_.ndim == 2:
-        return (model.selection_ @ model.recovery_)[numbers]
-    return model.selection_[numbers][:, None] * model.recovery_
 
 
 def _thresholds(tagger: Tagger) -> Iterator[Finding]:

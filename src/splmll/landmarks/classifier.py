@@ -808,6 +808,24 @@ default="mlp"
         self._mixing = mixing
         self.intercept_ = mean - centre @ mixing
 
+    @property
+    def landmark_weights_(self) -> np.ndarray:
+        """B A, its rows of the landmarks: the weight of each landmark in the score of each label.
+
+        Of shape (n_landmarks, n_labels), the landmarks in the order of ``landmarks_``.
+        """
+        return self._mixing
+
+    @property
+    def landmark_strengths_(self) -> np.ndarray:
+        """The weight b of each landmark, in the order of ``landmarks_``.
+
+        Where B was kept full, the norm of its row.
+        """
+        if self.selection_.ndim == 1:
+            return self.selection_[self._landmarks]
+        return np.linalg.norm(self.selection_[self._landmarks], axis=1)
+
     def _describe_labels(self, labels: LabelMoments, E: np.ndarray, penalties: Penalties) -> None:
         """Say of every label how predictable and how representative it is."""
         varies = labels.variance > 0

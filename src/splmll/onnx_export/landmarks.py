@@ -41,7 +41,7 @@ def add_landmark_scores(graph: Graph, model: SPLMLL, features: str) -> str:
     if len(model.landmarks_) == 0:
         return graph.repeated(model.intercept_, features)
     landmark_scores = _embedding(graph, model.embedding_, features)
-    return graph.affine(landmark_scores, model._mixing, model.intercept_)
+    return graph.affine(landmark_scores, model.landmark_weights_, model.intercept_)
 
 
 def _embedding(graph: Graph, embedding: Embedding, features: str) -> str:

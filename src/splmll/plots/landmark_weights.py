@@ -73,14 +73,8 @@ class LandmarkWeights:
                 "ask for a number of landmarks with n_landmarks."
             )
         names = label_names_of(model.label_format_.n_labels, model, given=label_names)
-        selection = model.selection_
-        if selection.ndim == 1:
-            weights = selection[landmarks, None] * model.recovery_
-            strengths = selection[landmarks]
-        else:  # B was kept full, and then all rows of A count
-            weights = (selection @ model.recovery_)[landmarks]
-            strengths = np.linalg.norm(selection[landmarks], axis=1)
-        return cls(weights, [names[number] for number in landmarks], names, strengths)
+        own = [names[number] for number in landmarks]
+        return cls(model.landmark_weights_, own, names, model.landmark_strengths_)
 
     def strongest(self, max_landmarks: int, max_labels: int) -> LandmarkWeights:
         """Keep some landmarks and labels.

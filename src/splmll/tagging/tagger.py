@@ -325,12 +325,9 @@ class Tagger:
         """
         model = self._landmark_model()
         numbers = np.asarray(model.landmarks_, dtype=int)
-        weights = model.selection_
-        if weights.ndim == 2:
-            weights = np.linalg.norm(weights, axis=1)
         carried = []
-        for place, number in enumerate(numbers):
-            strength = model.recovery_[place].copy()
+        for weights, number in zip(model.landmark_weights_, numbers):
+            strength = weights.copy()
             strength[number] = 0.0
             order = np.argsort(-np.abs(strength), kind="stable")[:_MOST_CARRIED]
             carried.append(
@@ -342,7 +339,7 @@ class Tagger:
             )
         return pd.DataFrame(
             {
-                "weight": weights[numbers],
+                "weight": model.landmark_strengths_,
                 "predictability": model.predictability_[numbers],
                 "representativeness": model.representativeness_[numbers],
                 "carries": carried,

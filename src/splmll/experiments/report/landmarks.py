@@ -15,7 +15,8 @@ import numpy as np
 
 from splmll.experiments.report.page import Figure, Heading, Part, Section, Text, signed
 from splmll.landmarks.embedding import take_rows
-from splmll.plots import ConvergenceDisplay, LandmarkHeatmapDisplay, PredictionsDisplay
+from splmll.plots import ConvergenceDisplay, PredictionsDisplay
+from splmll.plots.landmark_weights import LandmarkWeights
 
 if TYPE_CHECKING:
     from splmll import SPLMLL
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 N_EXAMPLES = 6  # rows whose predictions are shown
 N_REASONS = 4  # landmarks that are named as the reason of a predicted label
+MOST_LANDMARKS, MOST_LABELS = 30, 40  # in heat map and graph
 EDGES_PER_LABEL = 5  # curves that end at one label of the graph, at most
 WEAKEST_EDGE = 0.05  # smallest weight that has a curve, as a share of the largest
 WIDEST_WITH_NUMBERS = 16  # with more labels the heat map has no room for numbers
@@ -148,18 +150,16 @@ class LandmarkExplorer:
     @classmethod
     def from_model(cls, fitted: FittedModel) -> LandmarkExplorer:
         """Take the strongest landmarks of a model and the labels they recover most."""
-        from matplotlib.figure import Figure as Canvas
-
-        display = LandmarkHeatmapDisplay.from_estimator(fitted.model, ax=Canvas().add_subplot())
+        found = LandmarkWeights.from_estimator(fitted.model).strongest(MOST_LANDMARKS, MOST_LABELS)
         form = fitted.model.label_format_
         seen = [str(name) for name in form.names_of(np.arange(form.n_labels))]
         number = {name: position for position, name in enumerate(seen)}
         return cls(
-            display.weights,
-            [number[name] for name in display.landmark_names],
-            [number[name] for name in display.label_names],
+            found.weights,
+            [number[name] for name in found.landmarks],
+            [number[name] for name in found.labels],
             fitted.names,
-            [float(weight) for weight in np.asarray(display.selection)],
+            [float(weight) for weight in found.strengths],
         )
 
     def to_html(self, number: int) -> str:
