@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from splmll.extras import required
 from splmll.metrics import MEASURES
 
 _PARAMETERS = (
@@ -67,14 +68,9 @@ def log_to_mlflow(
     >>> log_to_mlflow(results, "comparison", "sqlite:///mlflow.db")  # doctest: +SKIP
     12
     """
-    try:
-        from mlflow import MlflowClient
-        from mlflow.entities import Metric, Param
-    except ImportError as error:
-        raise ImportError(
-            'Logging to MLflow needs its package: pip install "splmll[mlflow]".'
-        ) from error
-    client = MlflowClient(tracking_uri=tracking_uri)
+    mlflow = required("mlflow", "mlflow", "Logging to MLflow")
+    entities = required("mlflow.entities", "mlflow", "Logging to MLflow")
+    client = mlflow.MlflowClient(tracking_uri=tracking_uri)
     experiment = client.get_experiment_by_name(experiment_name)
     number = (
         client.create_experiment(experiment_name)
@@ -99,11 +95,11 @@ def log_to_mlflow(
         client.log_batch(
             run.info.run_id,
             metrics=[
-                Metric(name, float(row[name]), end, 0)
+                entities.Metric(name, float(row[name]), end, 0)
                 for name in (*MEASURES, *_NUMBERS)
                 if _is_known(row[name])
             ],
-            params=[Param(name, str(row[name])) for name in _PARAMETERS],
+            params=[entities.Param(name, str(row[name])) for name in _PARAMETERS],
         )
         done = row["status"] == "done"
         client.set_terminated(run.info.run_id, "FINISHED" if done else "FAILED", end)

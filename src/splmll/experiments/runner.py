@@ -31,6 +31,7 @@ from splmll.experiments.protocol import PROTOCOLS, Protocol
 from splmll.experiments.search import Search
 from splmll.experiments.store import Owner, Store
 from splmll.experiments.unit import Unit, UnitResult, now, run_unit
+from splmll.extras import required
 from splmll.methods import METHODS
 from splmll.names import known_name
 
@@ -436,15 +437,10 @@ def _attempt_on_worker(
 
 @contextmanager
 def _dask_client(n_jobs: int, scheduler: str | None) -> Iterator[Any]:
-    try:
-        from distributed import Client, LocalCluster
-    except ImportError as error:
-        raise ImportError(
-            'Running on a cluster needs Dask: pip install "splmll[distributed]".'
-        ) from error
+    distributed = required("distributed", "distributed", "Running on a cluster")
     if scheduler is not None:
         try:
-            client = Client(scheduler)
+            client = distributed.Client(scheduler)
         except OSError as error:
             raise ConnectionError(
                 f"There is no Dask scheduler at {scheduler}: start one with `dask scheduler`, or "
@@ -454,14 +450,14 @@ def _dask_client(n_jobs: int, scheduler: str | None) -> Iterator[Any]:
             yield client
         return
     with (
-        LocalCluster(
+        distributed.LocalCluster(
             n_workers=joblib.effective_n_jobs(n_jobs),
             threads_per_worker=1,
             processes=True,
             dashboard_address=None,
             silence_logs=logging.CRITICAL,
         ) as cluster,
-        Client(cluster) as client,
+        distributed.Client(cluster) as client,
     ):
         yield client
 

@@ -17,6 +17,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, PredefinedSplit, cross_val_score
 from sklearn.pipeline import Pipeline
 
+from splmll.extras import required
 from splmll.metrics import SCORERS
 from splmll.model_selection import MultilabelStratifiedKFold, ThresholdTuner
 
@@ -262,12 +263,7 @@ def _by_optuna(
     cv: Any,
     seed: int,
 ) -> Settings:
-    try:
-        import optuna
-    except ImportError as error:
-        raise ImportError(
-            'search="optuna" needs the package optuna: pip install "splmll[optuna]".'
-        ) from error
+    optuna = required("optuna", "optuna", 'search="optuna"')
     own = _own_settings(model, space)
     values = {
         name: list(listed) if own[name] in listed else [own[name], *listed]

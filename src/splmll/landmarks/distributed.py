@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_array
 
+from splmll.extras import required
 from splmll.labels import read_labels
 from splmll.landmarks import folds
 from splmll.landmarks.statistics import reference_point
@@ -53,10 +54,7 @@ def fit_distributed(model: SPLMLL, X: Any, Y: Any) -> SPLMLL:
     >>> len(model.thresholds_)
     3
     """
-    try:
-        import dask
-    except ImportError as error:
-        raise ImportError('Dask is missing: pip install "splmll[distributed]".') from error
+    dask = required("dask", "distributed", "A fit on a cluster")
     X_blocks, Y_blocks, lengths = _blocks(X, Y)
     n_rows = sum(lengths)
     if n_rows <= folds.LARGE_ROWS:

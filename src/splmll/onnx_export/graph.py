@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from splmll.extras import required
+
 # Old enough for every runtime of the last years, and new enough for all operators used here.
 OPSET, ML_OPSET, IR_VERSION = 17, 3, 8
 ML_DOMAIN = "ai.onnx.ml"
@@ -21,13 +23,7 @@ _MOST_BYTES = 2**31 - 1  # protobuf's own limit
 
 def require_onnx() -> Any:
     """Return the package onnx, or say how to install it."""
-    try:
-        import onnx
-    except ImportError as error:
-        raise ImportError(
-            'Writing ONNX files needs the package onnx: pip install "splmll[onnx]".'
-        ) from error
-    return onnx
+    return required("onnx", "onnx", "Writing ONNX files")
 
 
 class Graph:

@@ -27,6 +27,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
+from splmll.extras import required
 from splmll.onnx_export.errors import CannotExportError
 from splmll.onnx_export.graph import ML_DOMAIN, ML_OPSET, OPSET, Graph
 
@@ -281,17 +282,12 @@ def _is_nan(value: Any) -> bool:
 
 
 def _converted(graph: Graph, step: Any, numbers: str) -> str:
-    try:
-        from skl2onnx import to_onnx
-        from skl2onnx.common.data_types import DoubleTensorType
-    except ImportError as error:
-        raise ImportError(
-            f"Exporting the step {type(step).__name__} needs the package skl2onnx: "
-            'pip install "splmll[onnx]".'
-        ) from error
-    model = to_onnx(
+    purpose = f"Exporting the step {type(step).__name__}"
+    skl2onnx = required("skl2onnx", "onnx", purpose)
+    types = required("skl2onnx.common.data_types", "onnx", purpose)
+    model = skl2onnx.to_onnx(
         step,
-        initial_types=[("numbers", DoubleTensorType([None, step.n_features_in_]))],
+        initial_types=[("numbers", types.DoubleTensorType([None, step.n_features_in_]))],
         target_opset={"": OPSET, ML_DOMAIN: ML_OPSET},
     )
     return graph.absorb(model, numbers)

@@ -15,6 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from torch import nn
 
+from splmll.extras import required
 from splmll.landmarks import SPLMLL
 from splmll.neural import Standardise
 from splmll.onnx_export.export import CATEGORIES, FEATURES, Columns, columns_of
@@ -154,14 +155,9 @@ def _networks_of(model: Any) -> list[nn.Module]:
 
 
 def _run(path: str | os.PathLike[str], columns: Columns, rows: Any) -> dict[str, np.ndarray]:
-    try:
-        # Otherwise it writes a device number into the home folder as soon as it is imported.
-        os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
-        import onnxruntime
-    except ImportError as error:
-        raise ImportError(
-            'Running ONNX files needs the package onnxruntime: pip install "splmll[onnx]".'
-        ) from error
+    # Otherwise it writes a device number into the home folder as soon as it is imported.
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+    onnxruntime = required("onnxruntime", "onnx", "Running ONNX files")
     session = onnxruntime.InferenceSession(Path(path), providers=["CPUExecutionProvider"])
     if isinstance(rows, pd.DataFrame):
         rows = rows[columns.names].to_numpy(dtype=object if columns.texts else None)

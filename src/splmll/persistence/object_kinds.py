@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from splmll.extras import required
 from splmll.persistence.codec import Kind, Node, Reader, Writer, expect
 from splmll.persistence.registry import Registry, full_name
 
@@ -252,13 +253,7 @@ class CellIndex(Kind):
 
     def read(self, node: dict[str, Node], reader: Reader) -> Any:
         """Build the index cell by cell."""
-        try:
-            faiss: Any = import_module("faiss")
-        except ImportError as error:
-            raise ImportError(
-                "This model searches neighbours with the package faiss: "
-                'pip install "splmll[neighbours]".'
-            ) from error
+        faiss = required("faiss", "neighbours", "This model, which searches neighbours,")
         parts = {name: reader.read(part) for name, part in node["parts"].items()}
         centres, sizes = parts["centres"], parts["sizes"]
         ids, vectors = parts["ids"], parts["vectors"]

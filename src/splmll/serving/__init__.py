@@ -3,18 +3,15 @@
 :func:`create_app` makes the ASGI application; the command ``splmll serve`` runs it.
 """
 
-try:
-    import fastapi  # noqa: F401
-    import orjson  # noqa: F401
-    import prometheus_client  # noqa: F401
-    import python_multipart  # noqa: F401
-    import uvicorn  # noqa: F401
-except ImportError as error:
-    raise ImportError(
-        f'The service needs the package {error.name}: pip install "splmll[serve]".'
-    ) from error
+from splmll.extras import required
 
-from splmll.serving.app import create_app
-from splmll.serving.limits import Limits
+try:
+    from splmll.serving.app import create_app
+    from splmll.serving.limits import Limits
+except ModuleNotFoundError as error:
+    required(str(error.name), "serve", "The service")  # says what to install
+    raise
+# Uploaded files need it, and nobody should learn that from the first upload.
+required("python_multipart", "serve", "The service")
 
 __all__ = ["Limits", "create_app"]
