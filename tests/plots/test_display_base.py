@@ -142,5 +142,5 @@ def test_a_display_must_say_how_it_is_drawn() -> None:
         def _size(self) -> tuple[float, float]:
             return 1.0, 1.0
 
-    with pytest.raises(NotImplementedError, match="Nothing must write _draw"):
-        Nothing().plot()
+    with pytest.raises(TypeError, match=r"abstract class Nothing .*_draw"):
+        Nothing()

@@ -5,6 +5,7 @@ A display holds numbers; `plot` draws them into given axes or into a new figure 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -15,7 +16,7 @@ NAME_SIZES = ((15, 9), (40, 7))
 SMALLEST_NAMES = 4
 
 
-class Display:
+class Display(ABC):
     """Base of the displays: a subclass says how large a new figure is and how it is drawn.
 
     Attributes
@@ -60,12 +61,13 @@ class Display:
         self._draw(ax)
         return self
 
+    @abstractmethod
     def _size(self) -> tuple[float, float]:
         """Return width and height of a new figure in inches."""
-        raise NotImplementedError(f"{type(self).__name__} must write _size")
 
+    @abstractmethod
     def _draw(self, ax: Any) -> None:
-        raise NotImplementedError(f"{type(self).__name__} must write _draw")
+        """Draw into these axes."""
 
 
 class HeatmapDisplay(Display):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST
@@ -69,9 +71,9 @@ def create_app(
     limits = limits or Limits()
     metrics = Metrics()
     registry = ModelRegistry({name: Path(place) for name, place in models.items()}, limits, metrics)
-    app = FastAPI(title="splmll", version=__version__, docs_url=None, redoc_url=None)
+    app = _Service(title="splmll", version=__version__, docs_url=None, redoc_url=None)
     app.state.registry = registry
-    app.openapi = lambda: describe_service(registry, limits, token is not None)  # type: ignore[method-assign]
+    app.describe = partial(describe_service, registry, limits, token is not None)
     _add_errors(app)
     _add_descriptions(app, registry, metrics)
     for kind in KINDS:
@@ -80,6 +82,15 @@ def create_app(
     paths = frozenset(route.path for route in app.routes if hasattr(route, "path"))
     app.add_middleware(_Measured, metrics=metrics, paths=paths)
     return app
+
+
+class _Service(FastAPI):
+    """FastAPI with a description of its own, which knows the models that are served."""
+
+    describe: Callable[[], dict[str, Any]]
+
+    def openapi(self) -> dict[str, Any]:
+        return self.describe()
 
 
 def _add_descriptions(app: FastAPI, registry: ModelRegistry, metrics: Metrics) -> None:
