@@ -14,27 +14,8 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+from benchmarks import SCRIPTS
 from benchmarks.measuring import machine, one_thread, show, write_json
-
-SCRIPTS = (
-    "ridge_speed",
-    "landmark_speed",
-    "linear_peers_speed",
-    "text_speed",
-    "many_labels_speed",
-    "pass_rate",
-    "growth",
-    "memory_use",
-    "prediction_speed",
-    "past_one_machine",
-    "service_load",
-    "metrics_speed",
-    "stratification_speed",
-    "method_speed",
-    "label_set_speed",
-    "label_embedding_speed",
-    "low_rank_speed",
-)
 
 
 def run(names: list[str], quick: bool, out: Path) -> list[str]:

@@ -11,24 +11,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+from benchmarks import SCALE
 from benchmarks.past_one_machine import N_ROWS
 from splmll.atomic import atomic_write
 
 DOCS = Path(__file__).parent.parent / "docs"
-
-# Scripts whose numbers stand in the table of speed and scale.
-SCALE = (
-    "ridge_speed",
-    "landmark_speed",
-    "linear_peers_speed",
-    "text_speed",
-    "many_labels_speed",
-    "pass_rate",
-    "growth",
-    "memory_use",
-    "prediction_speed",
-    "service_load",
-)
 
 
 def machine_line(results: dict[str, Any]) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib import import_module
 from itertools import product
 from typing import Any
 
@@ -55,7 +56,7 @@ def contestants() -> dict[str, Callable[[Any, Any, Any], np.ndarray]]:
         "LinearSVC, one-vs-rest": linear_svc_scores,
     }
     try:
-        import libmultilabel.linear  # noqa: F401
+        import_module("libmultilabel.linear")
     except ImportError:
         return made
     return made | {"LibMultiLabel, one-vs-rest": libmultilabel_scores}
