@@ -20,7 +20,9 @@ from synthetic_results import synthetic_results, with_failure
 mpl.use("Agg")
 
 
-@pytest.fixture(scope="session")
+# For a module and not for the session: while it is open, its event loop runs in this thread, and
+# tests of other modules could not run theirs.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """A headless Chromium."""
     from playwright.sync_api import sync_playwright  # an extra
@@ -65,13 +67,8 @@ def open_report(browser: Any, report: Path) -> Iterator[Open]:
     def opened(choice: str = "", **options: Any) -> Opened:
         context = browser.new_context(**options)
         contexts.append(context)
-        result = Opened(context.new_page())
-        page = result.page
-        page.on("console", lambda message: result.complaints.append(message.text))
-        page.on("pageerror", lambda error: result.complaints.append(str(error)))
-        page.on("dialog", lambda dialog: result.complaints.append(dialog.message))
-        page.on("request", lambda request: result.requests.append(request.url))
-        page.goto(report.as_uri() + choice)
+        result = Opened.in_context(context)
+        result.page.goto(report.as_uri() + choice)
         return result
 
     yield opened

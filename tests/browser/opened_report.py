@@ -25,6 +25,17 @@ class Opened:
     complaints: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
 
+    @classmethod
+    def in_context(cls, context: Any) -> Opened:
+        """A new page that notes what it complains of and requests."""
+        opened = cls(context.new_page())
+        page = opened.page
+        page.on("console", lambda message: opened.complaints.append(message.text))
+        page.on("pageerror", lambda error: opened.complaints.append(str(error)))
+        page.on("dialog", lambda dialog: opened.complaints.append(dialog.message))
+        page.on("request", lambda request: opened.requests.append(request.url))
+        return opened
+
 
 Open = Callable[..., Opened]
 

@@ -78,15 +78,10 @@ def open_page(browser: Any, served: Served) -> Iterator[Open]:
         context = browser.new_context(**options)
         context.set_default_timeout(PATIENCE)
         contexts.append(context)
-        result = Opened(context.new_page())
-        page = result.page
-        page.on("console", lambda message: result.complaints.append(message.text))
-        page.on("pageerror", lambda error: result.complaints.append(str(error)))
-        page.on("dialog", lambda dialog: result.complaints.append(dialog.message))
-        page.on("request", lambda request: result.requests.append(request.url))
-        page.goto(url)
+        result = Opened.in_context(context)
+        result.page.goto(url)
         if wait:
-            page.locator("#work").wait_for()
+            result.page.locator("#work").wait_for()
         return result
 
     yield opened

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,17 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from command_runs import apart
 from splmll.datasets import Dataset, write_dataset
-
-
-def splmll(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "splmll", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **environment},
-        timeout=300,
-    )
 
 
 @pytest.fixture
@@ -38,7 +28,7 @@ def corners(tmp_path) -> Path:
 def test_from_a_file_to_a_table_and_a_report(corners, tmp_path) -> None:
     out = tmp_path / "out"
     command = ["compare", corners, "-m", "plst,ML-kNN", "--out", out, "--jobs", 1]
-    ran = splmll(*command)
+    ran = apart(*command)
     assert ran.returncode == 0, ran.stderr
     assert "PLST" in ran.stdout
     assert "ML-kNN" in ran.stdout
@@ -51,7 +41,7 @@ def test_from_a_file_to_a_table_and_a_report(corners, tmp_path) -> None:
     assert ran.stderr == ""
 
     before = (out / "results.csv").read_text()
-    assert splmll(*command).returncode == 0
+    assert apart(*command).returncode == 0
     assert (out / "results.csv").read_text() == before
 
 
@@ -68,7 +58,7 @@ def test_from_a_file_to_a_table_and_a_report(corners, tmp_path) -> None:
     ],
 )
 def test_bad_input_is_one_line_and_status_2(arguments, words, tmp_path) -> None:
-    ran = splmll(*arguments, "--out", tmp_path / "out")
+    ran = apart(*arguments, "--out", tmp_path / "out")
     assert ran.returncode == 2
     assert ran.stderr.startswith("splmll: ")
     assert words in ran.stderr
@@ -78,14 +68,14 @@ def test_bad_input_is_one_line_and_status_2(arguments, words, tmp_path) -> None:
 
 
 def test_debug_shows_where_an_error_came_from() -> None:
-    ran = splmll("--debug", "compare", "no-such-data")
+    ran = apart("--debug", "compare", "no-such-data")
     assert ran.returncode == 2
     assert "Traceback" in ran.stderr
 
 
 @pytest.mark.parametrize("command", ["compare", "reproduce"])
 def test_help_has_examples(command) -> None:
-    ran = splmll(command, "--help", COLUMNS="100")
+    ran = apart(command, "--help", COLUMNS="100")
     assert ran.returncode == 0
     assert f"splmll {command} " in ran.stdout
     assert "Examples" in ran.stdout

@@ -10,18 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from command_runs import here
 from splmll.cli import main
 from splmll.tagging import Tagger
 from splmll.tagging.files import iterate_rows
 from splmll.tagging.output import explanation_text
 from tagged_notes import write_notes
-
-
-def run(capfd, *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as end:
-        main([*map(str, arguments)])
-    printed = capfd.readouterr()
-    return int(end.value.code or 0), printed.out, printed.err
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +80,7 @@ def test_a_column_that_explains(folder, tagger, rows, capfd, monkeypatch) -> Non
     monkeypatch.setattr("splmll.cli.predict.CHUNK_ROWS", 7)
     out = folder / "tags.csv"
     command = ["predict", folder / "model", folder / "new.csv", "--explain", "--keep", "id"]
-    assert run(capfd, *command, "--out", out)[0] == 0
+    assert here(capfd, *command, "--out", out)[0] == 0
     found = pd.read_csv(out, keep_default_na=False)
     assert list(found.columns) == ["id", "tags", "explanation"]
     for tags, text, carriers in zip(found["tags"], found["explanation"], tagger.carriers(rows)):
@@ -98,7 +92,7 @@ def test_a_column_that_explains(folder, tagger, rows, capfd, monkeypatch) -> Non
         assert {label: list(names) for label, names in read.items()} == {
             label: list(names) for label, names in carriers.items()
         }
-    assert run(capfd, *command, "--out", folder / "tags.parquet")[0] == 0
+    assert here(capfd, *command, "--out", folder / "tags.parquet")[0] == 0
     assert pd.read_parquet(folder / "tags.parquet")["explanation"].tolist() == (
         found["explanation"].tolist()
     )
@@ -107,7 +101,7 @@ def test_a_column_that_explains(folder, tagger, rows, capfd, monkeypatch) -> Non
 def test_json_lines(folder, tagger, rows, capfd, monkeypatch) -> None:
     monkeypatch.setattr("splmll.cli.predict.CHUNK_ROWS", 9)
     command = ["predict", folder / "model", folder / "new.csv", "--scores", "--explain"]
-    status, said, _ = run(capfd, *command, "--keep", "id", "--json")
+    status, said, _ = here(capfd, *command, "--keep", "id", "--json")
     assert status == 0
     lines = [json.loads(line) for line in said.splitlines()]
     assert [line["tags"] for line in lines] == tagger.tags(rows)
@@ -118,7 +112,7 @@ def test_json_lines(folder, tagger, rows, capfd, monkeypatch) -> None:
         assert list(line["explanation"]) == list(carriers)
         for label, landmarks in carriers.items():
             assert line["explanation"][label] == pytest.approx(landmarks)
-    assert run(capfd, *command, "--keep", "id", "--out", folder / "t.jsonl")[0] == 0
+    assert here(capfd, *command, "--keep", "id", "--out", folder / "t.jsonl")[0] == 0
     assert (folder / "t.jsonl").read_text() == said
 
 
@@ -127,7 +121,7 @@ def test_json_has_no_nan(folder, capfd) -> None:
     assert table["hours"].isna().any()
     table.to_parquet(folder / "gaps.parquet")
     command = ["predict", folder / "model", folder / "gaps.parquet", "--keep", "hours", "--json"]
-    status, said, _ = run(capfd, *command)
+    status, said, _ = here(capfd, *command)
     assert status == 0
     found = [json.loads(line, parse_constant=pytest.fail)["hours"] for line in said.splitlines()]
     assert [each is None for each in found] == table["hours"].isna().tolist()
@@ -135,7 +129,7 @@ def test_json_has_no_nan(folder, capfd) -> None:
 
 def test_a_summary_in_json(folder, capfd) -> None:
     out = folder / "summary.csv"
-    status, said, _ = run(
+    status, said, _ = here(
         capfd, "predict", folder / "model", folder / "new.csv", "--out", out, "--json"
     )
     tags = [[tag for tag in cell.split(";") if tag]
@@ -152,7 +146,7 @@ def test_a_summary_in_json(folder, capfd) -> None:
 def test_recovered_labels_as_json(folder, tagger, capfd) -> None:
     names = tagger.landmark_names
     (folder / "seen.csv").write_text(f"{','.join(names)}\n1,1,1\n0,0,\n")
-    status, said, _ = run(capfd, "recover", folder / "model", folder / "seen.csv", "--json")
+    status, said, _ = here(capfd, "recover", folder / "model", folder / "seen.csv", "--json")
     assert status == 0
     first, second = (json.loads(line)["tags"] for line in said.splitlines())
     assert set(names) <= set(first)
@@ -163,18 +157,18 @@ def test_a_name_that_is_taken(folder, capfd) -> None:
     pd.read_csv(folder / "new.csv").assign(explanation=1).to_csv(folder / "taken.csv", index=False)
     out = folder / "none.csv"
     command = ["predict", folder / "model", folder / "taken.csv", "--keep", "explanation"]
-    status, _, complaint = run(capfd, *command, "--explain", "--out", out)
+    status, _, complaint = here(capfd, *command, "--explain", "--out", out)
     assert status == 2
     assert "'explanation' stands twice" in complaint
     assert not out.exists()
 
 
 def test_a_method_without_landmarks_explains_nothing(folder, capfd) -> None:
-    assert run(capfd, "fit", folder / "notes.csv", "--labels", "tags", "--ignore", "id",
+    assert here(capfd, "fit", folder / "notes.csv", "--labels", "tags", "--ignore", "id",
                "-m", "BR", "--out", folder / "plain")[0] == 0  # fmt: skip
     out = folder / "never.csv"
     command = ["predict", folder / "plain", folder / "new.csv", "--explain", "--out", out]
-    status, _, complaint = run(capfd, *command)
+    status, _, complaint = here(capfd, *command)
     assert status == 2
     assert "BR of this model has no landmarks" in complaint
     assert not out.exists()
@@ -184,7 +178,7 @@ def test_a_method_without_landmarks_explains_nothing(folder, capfd) -> None:
 def test_the_figure_of_the_path(folder, capfd, suffix, start) -> None:
     figure = folder / f"path{suffix}"
     command = ["landmarks", folder / "model", "--figure", figure, "--data", folder / "notes.csv"]
-    status, said, complaint = run(capfd, *command)
+    status, said, complaint = here(capfd, *command)
     assert (status, complaint) == (0, "")
     assert "3 landmarks of 4 labels" in said
     assert said.splitlines()[-1] == str(figure)

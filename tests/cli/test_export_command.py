@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,33 +12,11 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from splmll.cli import main
+from command_runs import apart, here
 from splmll.datasets import Dataset
 from splmll.tagging import Tagger
 
-SETTINGS = {**os.environ, "COLUMNS": "100"}
 KINDS = {"size": "numeric", "site": "categorical", "hours": "numeric"}
-
-
-def splmll(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "splmll", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        env=SETTINGS,
-        timeout=300,
-    )
-
-
-def here(capfd, *arguments: object) -> tuple[int, str, str]:
-    """Run a command in this process; return its status and what it printed."""
-    status = 0
-    try:
-        main([*map(str, arguments)])
-    except SystemExit as end:
-        status = int(end.code or 0)
-    printed = capfd.readouterr()
-    return status, printed.out, printed.err
 
 
 def rows(n_rows: int, seed: int) -> tuple[pd.DataFrame, np.ndarray]:
@@ -70,7 +46,7 @@ def folder(tmp_path_factory) -> Path:
 @pytest.mark.slow
 def test_export_as_a_process(folder: Path) -> None:
     file = folder / "model.onnx"
-    ran = splmll("export", folder / "linear", file)
+    ran = apart("export", folder / "linear", file)
     assert (ran.returncode, ran.stderr) == (0, "")
     assert f"Wrote {file} (" in ran.stdout
     assert "Input features: 2 columns" in ran.stdout

@@ -9,17 +9,10 @@ import pytest
 import torch
 import yaml
 
-from splmll.cli import main
+from command_runs import here
 from splmll.tagging import Tagger
 from splmll.tagging.settings import check_device, checked_settings
 from tagged_notes import write_notes
-
-
-def run(capfd, *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as end:
-        main([*map(str, arguments)])
-    printed = capfd.readouterr()
-    return int(end.value.code or 0), printed.out, printed.err
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +21,7 @@ def notes(tmp_path_factory) -> Path:
 
 
 def fit(capfd, notes, out, *options: object) -> tuple[int, str, str]:
-    return run(
+    return here(
         capfd, "fit", notes, "--labels", "tags", "--ignore", "id", "--out", out, "--json", *options
     )
 
@@ -138,7 +131,7 @@ def test_everything_from_a_file(notes, tmp_path, capfd) -> None:
         f"landmarks: 2\nseed: 3\nout: {tmp_path / 'm'}\njson: true\n"
         "settings:\n  lambda1: 1e-2\n  cv: 3\n",
     )
-    status, said, complaint = run(capfd, "fit", "--config", config)
+    status, said, complaint = here(capfd, "fit", "--config", config)
     assert (status, complaint) == (0, "")
     found = json.loads(said)
     assert found["columns"] == {"body": "text", "hours": "numeric"}
@@ -155,7 +148,7 @@ def test_what_is_typed_wins(notes, tmp_path, capfd) -> None:
     )
     out = tmp_path / "m"
     typed = ["--labels", "tags", "--seed", 5, "--set", "lambda1=0.25", "--out", out]
-    status, _, complaint = run(capfd, "fit", notes, "--config", config, *typed)
+    status, _, complaint = here(capfd, "fit", notes, "--config", config, *typed)
     assert (status, complaint) == (0, "")
     model = Tagger.load(out).pipeline[-1]
     assert (model.random_state, model.lambda1, model.cv) == (5, 0.25, 4)
@@ -167,7 +160,7 @@ def test_a_run_can_be_repeated(notes, tmp_path, capfd) -> None:
     typed = ["--seed", 4, "--landmarks", 2, "--set", "lambda1=0.2", "--save-config", config]
     assert fit(capfd, notes, first, *typed)[0] == 0
     assert yaml.safe_load(config.read_text())["settings"] == {"lambda1": 0.2}
-    assert run(capfd, "fit", "--config", config, "--out", again)[0] == 0
+    assert here(capfd, "fit", "--config", config, "--out", again)[0] == 0
     names = sorted(file.name for file in first.iterdir() if file.name.startswith("arrays"))
     # The checksum of all arrays is part of the name.
     assert sorted(f.name for f in again.iterdir() if f.name.startswith("arrays")) == names

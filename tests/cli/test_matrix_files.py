@@ -9,25 +9,18 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from command_runs import here
 from splmll import evaluate, load_dataset
-from splmll.cli import main
 from splmll.datasets import write_dataset
 from splmll.methods import make_method
-
-
-def run(capfd, *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as end:
-        main([*map(str, arguments)])
-    printed = capfd.readouterr()
-    return int(end.value.code or 0), printed.out, printed.err
 
 
 def test_the_files_of_mulan(data_home, tmp_path, capfd) -> None:
     folder = Path(data_home) / "emotions"
     training, test = folder / "emotions-train.arff", folder / "emotions-test.arff"
-    status, _, complaint = run(capfd, "fit", training, "-m", "BR", "--out", tmp_path / "model")
+    status, _, complaint = here(capfd, "fit", training, "-m", "BR", "--out", tmp_path / "model")
     assert (status, complaint) == (0, "")
-    status, said, _ = run(capfd, "evaluate", tmp_path / "model", test, "--json")
+    status, said, _ = here(capfd, "evaluate", tmp_path / "model", test, "--json")
     assert status == 0
     X, Y, X_test, Y_test = load_dataset("emotions").split()
     own = make_method("BR", random_state=0).fit(X, Y)
@@ -35,7 +28,7 @@ def test_the_files_of_mulan(data_home, tmp_path, capfd) -> None:
     assert json.loads(said)["measures"] == pytest.approx(expected, abs=0.01)
 
     out = tmp_path / "tags.csv"
-    assert run(capfd, "predict", tmp_path / "model", test, "--out", out)[0] == 0
+    assert here(capfd, "predict", tmp_path / "model", test, "--out", out)[0] == 0
     assert len(pd.read_csv(out)) == Y_test.shape[0]
 
 
@@ -48,13 +41,13 @@ def test_written_by_us(suffix, tmp_path, capfd) -> None:
         part = replace(yeast, X=features, Y=labels, train=None, test=None)
         write_dataset(part, tmp_path / f"{name}{suffix}")
     model = tmp_path / "model"
-    status, said, complaint = run(
+    status, said, complaint = here(
         capfd, "fit", tmp_path / f"training{suffix}", "-m", "SPL-MLL (linear)", "--landmarks", 5,
         "--out", model, "--json",
     )  # fmt: skip
     assert (status, complaint) == (0, "")
     assert len(json.loads(said)["landmarks"]) == 5
-    status, said, _ = run(capfd, "evaluate", model, tmp_path / f"new{suffix}", "--json")
+    status, said, _ = here(capfd, "evaluate", model, tmp_path / f"new{suffix}", "--json")
     assert status == 0
     assert json.loads(said)["rows"] == 40
     assert 0.45 < json.loads(said)["measures"]["micro_f1"] < 0.8

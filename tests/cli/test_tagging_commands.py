@@ -3,38 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from splmll.cli import main
+from command_runs import apart, here
 from splmll.datasets import read_table
 from tagged_notes import write_notes
-
-
-def splmll(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "splmll", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "COLUMNS": "100"},
-        timeout=300,
-    )
-
-
-def here(capfd, *arguments: object) -> tuple[int, str, str]:
-    """Run a command in this process; return its status and what it printed."""
-    status = 0
-    try:
-        main([*map(str, arguments)])
-    except SystemExit as end:
-        status = int(end.code or 0)
-    printed = capfd.readouterr()
-    return status, printed.out, printed.err
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +19,7 @@ def folder(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("tagging")
     write_notes(folder / "notes.csv", 200)
     write_notes(folder / "new.csv", 120, seed=1)
-    ran = splmll(
+    ran = apart(
         "fit", folder / "notes.csv", "--text", "body", "--labels", "tags", "--ignore", "id",
         "--out", folder / "model",
     )  # fmt: skip
@@ -66,7 +42,7 @@ def test_fit_says_how_well_it_went(folder) -> None:
 
 def test_predict_as_a_process(folder) -> None:
     out = folder / "tags.csv"
-    ran = splmll("predict", folder / "model", folder / "new.csv", "--keep", "id", "--out", out)
+    ran = apart("predict", folder / "model", folder / "new.csv", "--keep", "id", "--out", out)
     assert (ran.returncode, ran.stderr) == (0, "")
     assert ran.stdout.startswith("120 rows, ")
     assert ran.stdout.splitlines()[1] == str(out)
@@ -165,7 +141,7 @@ def test_from_landmarks_to_recovered_labels(folder, capfd) -> None:
     blanks = "," * (len(names) - 1)
     (folder / "seen.csv").write_text(f"{','.join(names)}\n1{blanks}\n0{blanks}\n")
     out = folder / "recovered.csv"
-    ran = splmll("recover", folder / "model", folder / "seen.csv", "--out", out)
+    ran = apart("recover", folder / "model", folder / "seen.csv", "--out", out)
     assert (ran.returncode, ran.stderr) == (0, "")
     found = pd.read_csv(out, keep_default_na=False)["tags"]
     assert names[0] in found[0].split(";")

@@ -1,0 +1,30 @@
+"""Commands of ``splmll`` as tests run them: in this process, which is quick, or in another."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from splmll.cli import main
+
+
+def here(capfd, *arguments: object) -> tuple[int, str, str]:
+    """Run a command in this process; return its status and what it printed."""
+    with pytest.raises(SystemExit) as end:
+        main([*map(str, arguments)])
+    printed = capfd.readouterr()
+    return int(end.value.code or 0), printed.out, printed.err
+
+
+def apart(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "splmll", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "COLUMNS": "100", **environment},
+        timeout=300,
+    )
