@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from splmll.landmarks.exact import (
     TERMS,
+    Point,
+    Problem,
     minimise,
     objective,
     optimality_residual,
@@ -227,3 +229,61 @@ def test_inputs_are_left_alone():
     np.testing.assert_array_equal(E, before[1])
     np.testing.assert_array_equal(start, 0.5)
     assert support.sum() == 3
+
+
+@given(seed=seeds, C=st.integers(2, 8), lambda1=weights, lambda2=weights, rho=weights)
+@settings(max_examples=25, deadline=None)
+def test_slope_and_curvature_are_those_of_the_objective(seed, C, lambda1, lambda2, rho):
+    """With A solved for, J depends on b alone; central differences on the landmarks."""
+    G, E = statistics(*data(seed, C))
+    penalties = Penalties(lambda1, lambda2, rho)
+    problem = Problem(G, E, penalties, np.ones(C, dtype=bool), G)
+    b = np.random.default_rng(seed).uniform(0.3, 1.2, C)
+    b[0] = 0.0
+    landmarks, step = np.flatnonzero(b), 1e-5
+
+    def J(b):
+        return objective(G, E, b, solve_recovery(G, b, rho), penalties)["objective"]
+
+    def moved(j, by):
+        return b + by * (np.arange(C) == j)
+
+    point = Point(problem, b)
+    assert point.terms(b)["objective"] == pytest.approx(J(b), rel=1e-10)
+    slope = [(J(moved(j, step)) - J(moved(j, -step))) / (4 * step) for j in landmarks]
+    np.testing.assert_allclose(point.slope, slope, atol=1e-7)
+    columns = [
+        (Point(problem, moved(j, step)).slope - Point(problem, moved(j, -step)).slope) / (2 * step)
+        for j in landmarks
+    ]
+    np.testing.assert_allclose(point.curvature(), columns, atol=1e-6)
+
+
+def test_many_labels_to_recover_cost_no_more_than_few():
+    """Selection needs only the inner products of the targets, whatever their number."""
+    rng = np.random.default_rng(0)
+    Y = (rng.normal(size=(300, 60)) + 2 * rng.normal(size=(300, 1)) > 1.5).astype(float)
+    moments = np.cov(Y.T, bias=True)
+    G, E, penalties = moments[:6, :6], np.full(6, 0.05), Penalties(0.01, 0.02, 0.01)
+    solution = minimise(G, E, penalties, targets=moments[:6])
+    b, A = solution.selection, solution.recovery
+    assert A.shape == (6, 60)
+    assert optimality_residual(G, E, b, A, None, penalties, moments[:6]) < 1e-9
+    assert solution.objective == pytest.approx(
+        objective(G, E, b, A, penalties, moments[:6])["objective"], rel=1e-12
+    )
+
+
+def test_labels_that_are_given_up_slowly():
+    """lambda2 = 2 lambda1 puts labels on the edge of being dropped: rounds alone take hundreds."""
+    rng = np.random.default_rng(0)
+    causes = rng.normal(size=(2000, 10)) @ rng.normal(size=(10, 120))
+    Y = causes + 6 * rng.normal(size=causes.shape) > rng.uniform(10, 20, 120)
+    G = np.cov(Y.T.astype(float), bias=True)
+    unit = np.mean(np.diag(G))
+    E, penalties = 0.97 * np.diag(G), Penalties(0.1 * unit, 0.2 * unit, 0.1 * unit)
+    solution = minimise(G, E, penalties)
+    b, A = solution.selection, solution.recovery
+    assert optimality_residual(G, E, b, A, None, penalties) < 1e-9 * unit
+    assert 0 < np.count_nonzero(b) < len(b)
+    assert len(solution.history) < 100
