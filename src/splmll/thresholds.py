@@ -346,6 +346,29 @@ class _Task:
             cells = cells[np.argsort(-scores[cells], kind="stable")]
         return cells, scores[cells], self.relevant.ravel()[cells]
 
+    def cells_for_f1(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return scores and relevances of known cells, best first, as far as F1 can be highest.
+
+        With P relevant cells, the first k cells have an F1 of at most 2 P / (k + P). So if some cut
+        reaches F, the best one lies within the first 2 P / F - P cells. Mostly that is a small part
+        of all, and the rest need not be sorted.
+        """
+        scores, relevant = self.scores.ravel(), self.relevant.ravel()
+        if self.known is not None:
+            scores, relevant = scores[self.known.ravel()], relevant[self.known.ravel()]
+        P = np.count_nonzero(relevant)
+        chosen = scores >= np.partition(scores, -P)[-P] if P else relevant
+        hits = np.count_nonzero(relevant & chosen)
+        if hits:
+            furthest = P * (np.count_nonzero(chosen) + P) / hits - P
+            enough = int(furthest) + 2
+            if enough < len(scores):
+                # Equal scores stay together, so these are the first cells of the whole list.
+                leading = scores >= np.partition(scores, -enough)[-enough]
+                scores, relevant = scores[leading], relevant[leading]
+        order = np.argsort(-scores, kind="stable")
+        return scores[order], relevant[order]
+
 
 # Cuts through a descending list of scores: cut k selects the first k -------------------------
 
@@ -374,9 +397,9 @@ def _best_threshold(values: np.ndarray, curve: np.ndarray) -> float:
     return _threshold_at(values, int(cuts[np.argmax(curve[cuts])]))
 
 
-def _f1_curve(relevant: np.ndarray) -> np.ndarray:
+def _f1_curve(relevant: np.ndarray, n_relevant: int) -> np.ndarray:
     hits = np.concatenate([[0], np.cumsum(relevant)])
-    return 2.0 * hits / (np.arange(len(hits)) + max(hits[-1], 1))
+    return 2.0 * hits / (np.arange(len(hits)) + max(n_relevant, 1))
 
 
 def _summed_curve(
@@ -418,10 +441,11 @@ def _jaccard(hits: np.ndarray, selected: np.ndarray, relevant: np.ndarray) -> np
 
 
 def _fit_micro_f1(task: _Task) -> GlobalThreshold:
-    _, values, relevant = task.ranked_cells()
+    values, relevant = task.cells_for_f1()
     if not relevant.any():
         return GlobalThreshold(task.default)
-    return GlobalThreshold(_best_threshold(values, _f1_curve(relevant)))
+    curve = _f1_curve(relevant, int(np.count_nonzero(task.relevant)))
+    return GlobalThreshold(_best_threshold(values, curve))
 
 
 def _fit_macro_f1(task: _Task) -> GlobalThreshold:
@@ -467,7 +491,9 @@ def _fit_per_label(task: _Task) -> PerLabelThreshold:
         if task.known is not None:
             values, relevant = values[task.known[:, label]], relevant[task.known[:, label]]
         order = np.argsort(-values, kind="stable")
-        thresholds[label] = _best_threshold(values[order], _f1_curve(relevant[order]))
+        thresholds[label] = _best_threshold(
+            values[order], _f1_curve(relevant[order], int(np.count_nonzero(relevant)))
+        )
     return PerLabelThreshold(thresholds, together)
 
 

@@ -201,7 +201,11 @@ def complete(
     scores = np.tile(mean, (len(known), 1))
     if len(landmarks) == 0:
         return scores
-    patterns, member = np.unique(~np.isnan(known), axis=0, return_inverse=True)
+    observed = ~np.isnan(known)
+    if observed.all():
+        patterns, member = observed[:1], np.zeros(len(known), dtype=np.intp)
+    else:
+        patterns, member = np.unique(observed, axis=0, return_inverse=True)
     for number, pattern in enumerate(patterns):
         rows = member.ravel() == number
         K = np.flatnonzero(pattern)
