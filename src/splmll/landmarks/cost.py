@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 
 _FLOAT64, _FLOAT32 = 8, 4
 _EIGENVECTORS = 9  # operations for all eigenvectors, in units of the cube of the size
-_ALPHAS = 9  # values of the ridge that are tried
-_ROUNDS = 100  # of the exact solver, over all values of lambda2
+_ALPHAS = 4  # values of the ridge that are tried, typically
+_FACTOR = 1 / 3  # operations of a Cholesky factor, in units of the cube of the size
+_ROUNDS = 50  # of the exact solver, over all values of lambda2
 _ROUND = 6  # operations of a round, in units of the cube of the number of candidates
 _LABEL_MATRICES = 12  # of C x C numbers that selection and recovery hold
 _SCORE_MATRICES = 6  # of (rows, labels) numbers while thresholds are tuned
@@ -178,13 +179,13 @@ def _linear(shape: _Shape) -> tuple[float, float, str]:
     density = shape.stored / max(1.0, float(N) * D)
     solver = choose_solver(N, D, K)
     if solver == "features":
-        # The products of the pass, then the eigenvectors of every fold and the maps they give.
+        # The products of the pass, then a map of every fold for every ridge, and its quality.
         large = N > folds.LARGE_ROWS
         summed = shape.labels if large else P
         memory = float(by_features_bytes(D, K)) + (2 * K + 4) * D * summed * _FLOAT64
         memory += 3 * CHUNK_ROWS * (D + shape.stored_labels / max(1, N)) * _FLOAT64
         work = N * (D * density) ** 2 + 2 * N * D * density * P
-        work += (K + 1) * _EIGENVECTORS * D**3 + _ALPHAS * K * 4 * D**2 * P
+        work += (_ALPHAS * K + 1) * (_FACTOR * D**3 + 4 * D**2 * P)
         return memory, work, _IN_ONE_PASS if large else "linear, through the features"
     copies = 2 * shape.data
     if solver == "rows":

@@ -167,28 +167,45 @@ class LinearEmbedding(Embedding):
     def fit_statistics(self, folds: Sequence[Statistics], center: bool) -> LinearEmbedding:
         """Learn from the statistics of the folds (one: no out-of-fold predictions)."""
         total = sum_of(folds)
-        solve = _RidgePath if self.alpha == "auto" and len(folds) > 1 else _Ridge
-        whole = solve(total, self.scale)
+        whole = _Ridge(total, self.scale)
         if any(fold.n_rows == total.n_rows for fold in folds):  # nothing outside a fold
             self.alpha_ = ALPHA_UNMEASURED if self.alpha == "auto" else float(self.alpha)
-            self.fold_maps = [whole.map(self.alpha_) for _ in folds]
+            self.map = whole.map(self.alpha_)
+            self.fold_maps = [self.map for _ in folds]
         else:
-            parts = [solve(total - fold, self.scale) for fold in folds]
-            self.alpha_ = self._choose(folds, parts)
-            self.fold_maps = [part.map(self.alpha_) for part in parts]
+            parts = [_Ridge(total - fold, self.scale) for fold in folds]
+            self.alpha_, self.fold_maps = self._choose(folds, parts)
+            self.map = whole.map(self.alpha_)
         self.parts = [fold.mapped(W) for fold, W in zip(folds, self.fold_maps, strict=True)]
         self.moments = Moments.of_parts(self.parts, center)
-        self.map = whole.map(self.alpha_)
         return self
 
-    def _choose(self, folds: Sequence[Statistics], paths: Sequence[_Ridge]) -> float:
+    def _choose(
+        self, folds: Sequence[Statistics], parts: Sequence[_Ridge]
+    ) -> tuple[float, list[np.ndarray]]:
+        """Return the ridge, and the maps of the folds with it.
+
+        What a ridge explains rises to one maximum and falls: from the middle of the list it is
+        followed upwards, and downwards if that does not help.
+        """
+
+        def tried(alpha: float) -> tuple[float, list[np.ndarray]]:
+            maps = [part.map(alpha) for part in parts]
+            return explained_after_scaling(folds, maps), maps
+
         if self.alpha != "auto":
-            return float(self.alpha)
-        explained = []
-        for alpha in ALPHAS:
-            maps = [path.map(alpha) for path in paths]
-            explained.append(explained_after_scaling(folds, maps))
-        return ALPHAS[int(np.argmax(explained))]
+            return float(self.alpha), [part.map(float(self.alpha)) for part in parts]
+        middle = len(ALPHAS) // 2
+        best, (explained, maps) = ALPHAS[middle], tried(ALPHAS[middle])
+        for side in (ALPHAS[middle + 1 :], ALPHAS[middle - 1 :: -1]):
+            for alpha in side:
+                value, others = tried(alpha)
+                if value <= explained:
+                    break
+                best, explained, maps = alpha, value, others
+            if best != ALPHAS[middle]:
+                break
+        return best, maps
 
     def predict(self, X: Any) -> np.ndarray:
         """Return X W + w0."""
@@ -260,24 +277,14 @@ class _Ridge:
         return np.vstack([self.label_mean - self.mean @ weights, weights])
 
     def _solve(self, alpha: float) -> np.ndarray:
-        left = self.covariance + alpha * np.eye(len(self.covariance))
-        return linalg.solve(left, self.cross, assume_a="pos")
-
-
-class _RidgePath(_Ridge):
-    """The same for many alphas: one eigendecomposition serves them all."""
-
-    def __init__(self, statistics: Statistics, scale: bool) -> None:
-        super().__init__(statistics, scale)
-        self.values, self.vectors = linalg.eigh(
-            self.covariance, overwrite_a=True, check_finite=False
-        )
-        del self.covariance  # as large as the vectors, and needed no more
-        self.rotated = self.vectors.T @ self.cross
-
-    def _solve(self, alpha: float) -> np.ndarray:
-        shrunk = self.rotated / (np.maximum(self.values, 0) + alpha)[:, None]
-        return self.vectors @ shrunk
+        left = self.covariance.copy()
+        left[np.diag_indices_from(left)] += alpha
+        try:
+            factor = linalg.cho_factor(left, lower=True, overwrite_a=True, check_finite=False)
+        except linalg.LinAlgError:  # no ridge to speak of, and features that repeat others
+            left = self.covariance + alpha * np.eye(len(self.covariance))
+            return linalg.lstsq(left, self.cross)[0]
+        return linalg.cho_solve(factor, self.cross, check_finite=False)
 
 
 @dataclass
