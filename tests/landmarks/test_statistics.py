@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from splmll.landmarks.statistics import CHUNK_ROWS, Statistics, split_unknown
+from splmll.landmarks import statistics as statistics_module
+from splmll.landmarks.statistics import CHUNK_ROWS, Statistics, fold_statistics, split_unknown
 
 NAMES = ("xx", "xy", "yy", "xk", "yk", "kk")
 
@@ -202,3 +203,23 @@ def test_unknown_cells_are_split_off_and_inputs_left_alone(kind):
     after = given_labels.toarray() if sparse.issparse(given_labels) else given_labels
     np.testing.assert_array_equal(after, data(7, unknown=0.4)[1])
     assert split_unknown(kind(np.eye(3)))[1] is None
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("frequency", [0.02, 0.4])
+def test_folds_of_rare_and_of_frequent_labels(frequency, dtype, monkeypatch):
+    """Few labels are multiplied as a sparse matrix, and rows go through one piece of memory."""
+    monkeypatch.setattr(statistics_module, "GATHERED_ROWS", 64)
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(300, 70)) + 5).astype(dtype)
+    Y = (rng.random((300, 6)) < frequency).astype(float)
+    fold = rng.integers(4, size=300)
+    kept = X.copy(), Y.copy()
+    for k, part in enumerate(fold_statistics(X, Y, fold)):
+        rows, labels = X[fold == k].astype(float) - part.shift, Y[fold == k]
+        np.testing.assert_allclose(part.xx[1:, 1:], rows.T @ rows, rtol=1e-12)
+        np.testing.assert_allclose(part.xx[0, 1:], rows.sum(axis=0), atol=1e-10)
+        np.testing.assert_allclose(part.xy[1:], rows.T @ labels, atol=1e-10)
+        np.testing.assert_array_equal(part.yy, labels.T @ labels)
+    np.testing.assert_array_equal(X, kept[0])
+    np.testing.assert_array_equal(Y, kept[1])

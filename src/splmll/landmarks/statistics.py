@@ -14,7 +14,11 @@ import numpy as np
 from scipy import sparse
 
 CHUNK_ROWS = 8192  # rows converted to float64 at a time
+GATHERED_ROWS = 2 * CHUNK_ROWS  # rows put into the order of their folds at a time
 MOST_DENSE_LABELS = 2000  # beyond so many labels Y'Y is kept sparse
+# A sparse product handles one label of a row in the time of about twelve in a dense one. It pays
+# for finding the labels only where there are features enough.
+SPARSE_SHARE, MOST_FEATURES_FOR_DENSE = 0.04, 64
 
 # A feature whose spread is smaller than this share of its size is constant but for rounding.
 _CONSTANT = 1e-14
@@ -147,11 +151,16 @@ class Statistics:
             # Sparse rows stay sparse: they are summed as they are, and the sums are moved.
             self += Statistics.of(X, Y, label_pairs=self.yy is not None)
             return
-        X = X.astype(np.float64, copy=False)
-        if self.shift is not None:
-            X = X - self.shift
+        if self.shift is None:
+            X = X.astype(np.float64, copy=False)
+        else:
+            X = np.subtract(X, self.shift, dtype=np.float64)
+        self.add_shifted(X, Y)
+
+    def add_shifted(self, X: Any, Y: Any) -> None:
+        """Add rows of float64 that are already measured from ``shift``."""
         Y, known = split_unknown(Y)
-        if sparse.issparse(self.yy) and not sparse.issparse(Y):
+        if not sparse.issparse(Y) and known is None and (sparse.issparse(self.yy) or _few(X, Y)):
             Y = sparse.csr_array(Y)
         if known is not None and self.known_sums is None:
             self.known_sums = self.xk.copy(), self.yk.copy(), self.kk.copy()
@@ -367,18 +376,46 @@ def reference_point(X: Any) -> np.ndarray | None:
 def add_by_fold(parts: Sequence[Statistics], X: Any, Y: Any, fold: np.ndarray) -> None:
     """Add rows to the statistics of their folds."""
     if len(parts) == 1:
-        fold = np.zeros(X.shape[0], dtype=np.intp)
-    for start in range(0, X.shape[0], CHUNK_ROWS):
-        block = slice(start, start + CHUNK_ROWS)
-        in_order = np.argsort(fold[block], kind="stable")
-        edges = np.searchsorted(fold[block][in_order], np.arange(len(parts) + 1))
-        # One copy of the block with the rows of a fold together, not one for each fold.
-        X_block, Y_block = X[block], Y[block]
-        if len(parts) > 1:
-            X_block, Y_block = X_block[in_order], Y_block[in_order]
+        for start in range(0, X.shape[0], CHUNK_ROWS):
+            parts[0].add(X[start : start + CHUNK_ROWS], Y[start : start + CHUNK_ROWS])
+        return
+    gather_X, gather_Y = _Gathering(X), _Gathering(Y)
+    for start in range(0, X.shape[0], GATHERED_ROWS):
+        numbers = fold[start : start + GATHERED_ROWS]
+        in_order = np.argsort(numbers, kind="stable")
+        edges = np.searchsorted(numbers[in_order], np.arange(len(parts) + 1))
+        X_block, Y_block = gather_X(start, in_order), gather_Y(start, in_order)
         for k, statistics in enumerate(parts):
-            if edges[k] < edges[k + 1]:
-                statistics.add(X_block[edges[k] : edges[k + 1]], Y_block[edges[k] : edges[k + 1]])
+            rows = slice(edges[k], edges[k + 1])
+            if edges[k] == edges[k + 1]:
+                continue
+            X_rows, Y_rows = X_block[rows], Y_block[rows]
+            if gather_X.owned and X.dtype == np.float64 and statistics.shift is not None:
+                X_rows -= statistics.shift
+                statistics.add_shifted(X_rows, Y_rows)
+            else:
+                statistics.add(X_rows, Y_rows)
+
+
+class _Gathering:
+    """Rows of a table in a given order, dense ones always in the same piece of memory.
+
+    New memory for every block would cost as much time as filling it.
+    """
+
+    def __init__(self, table: Any) -> None:
+        self.table, self.owned = table, not sparse.issparse(table)
+        if self.owned:
+            n_rows, width = table.shape
+            self.memory = np.empty((min(GATHERED_ROWS, n_rows), width), dtype=table.dtype)
+
+    def __call__(self, start: int, order: np.ndarray) -> Any:
+        """Return the rows from ``start`` on in this order; they last until the next call."""
+        block = self.table[start : start + len(order)]
+        if not self.owned:
+            return block[order]
+        # Without a mode NumPy would gather into other memory first, in case an index is wrong.
+        return np.take(block, order, axis=0, out=self.memory[: len(order)], mode="clip")
 
 
 def fold_statistics(
@@ -428,6 +465,13 @@ def split_unknown(Y: Any) -> tuple[Any, np.ndarray | None]:
     if known.all():
         return Y, None
     return np.where(known, Y, 0.0), known.astype(np.float64)
+
+
+def _few(X: Any, Y: np.ndarray) -> bool:
+    """Whether so few labels are true that a sparse product with dense rows is the faster one."""
+    if sparse.issparse(X) or X.shape[1] < MOST_FEATURES_FOR_DENSE:
+        return False
+    return bool(np.count_nonzero(Y) <= SPARSE_SHARE * Y.size)
 
 
 def _dense(matrix: Any) -> np.ndarray:
