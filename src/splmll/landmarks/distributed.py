@@ -21,7 +21,7 @@ from splmll.landmarks.stream import Stream, merged
 if TYPE_CHECKING:
     from splmll.landmarks.classifier import SPLMLL
 
-FAN_IN = 8  # streams merged at a time
+FAN_IN = 2  # streams merged at a time: one machine receives one, and the tree is shallow enough
 
 
 def fit_distributed(model: SPLMLL, X: Any, Y: Any) -> SPLMLL:
