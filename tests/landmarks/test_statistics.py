@@ -209,7 +209,7 @@ def test_unknown_cells_are_split_off_and_inputs_left_alone(kind):
 @pytest.mark.parametrize("frequency", [0.02, 0.4])
 def test_folds_of_rare_and_of_frequent_labels(frequency, dtype, monkeypatch):
     """Few labels are multiplied as a sparse matrix, and rows go through one piece of memory."""
-    monkeypatch.setattr(statistics_module, "GATHERED_ROWS", 64)
+    monkeypatch.setattr(statistics_module, "CHUNK_ROWS", 32)
     rng = np.random.default_rng(0)
     X = (rng.normal(size=(300, 70)) + 5).astype(dtype)
     Y = (rng.random((300, 6)) < frequency).astype(float)

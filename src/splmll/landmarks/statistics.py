@@ -14,7 +14,8 @@ import numpy as np
 from scipy import sparse
 
 CHUNK_ROWS = 8192  # rows converted to float64 at a time
-GATHERED_ROWS = 2 * CHUNK_ROWS  # rows put into the order of their folds at a time
+CHUNK_ENTRIES = 2**19  # or so many entries of sparse rows, if those are more rows
+GATHERED = 2  # chunks put into the order of their folds at a time
 MOST_DENSE_LABELS = 2000  # beyond so many labels Y'Y is kept sparse
 # A sparse product handles one label of a row in the time of about twelve in a dense one. It pays
 # for finding the labels only where there are features enough.
@@ -103,8 +104,7 @@ class Statistics:
     ) -> Statistics:
         """Return the statistics of an in-memory data set, dense or sparse."""
         statistics = cls.zeros(X.shape[1], Y.shape[1], shift=shift, label_pairs=label_pairs)
-        for start in range(0, X.shape[0], CHUNK_ROWS):
-            statistics.add(X[start : start + CHUNK_ROWS], Y[start : start + CHUNK_ROWS])
+        add_by_fold([statistics], X, Y, np.zeros(X.shape[0], dtype=np.intp))
         return statistics
 
     # Sums -----------------------------------------------------------------------------------
@@ -375,26 +375,38 @@ def reference_point(X: Any) -> np.ndarray | None:
 
 def add_by_fold(parts: Sequence[Statistics], X: Any, Y: Any, fold: np.ndarray) -> None:
     """Add rows to the statistics of their folds."""
+    rows = _chunk_rows(X, Y)
     if len(parts) == 1:
-        for start in range(0, X.shape[0], CHUNK_ROWS):
-            parts[0].add(X[start : start + CHUNK_ROWS], Y[start : start + CHUNK_ROWS])
+        for start in range(0, X.shape[0], rows):
+            parts[0].add(X[start : start + rows], Y[start : start + rows])
         return
-    gather_X, gather_Y = _Gathering(X), _Gathering(Y)
-    for start in range(0, X.shape[0], GATHERED_ROWS):
-        numbers = fold[start : start + GATHERED_ROWS]
+    rows *= len(parts) if sparse.issparse(X) else GATHERED
+    gather_X, gather_Y = _Gathering(X, rows), _Gathering(Y, rows)
+    for start in range(0, X.shape[0], rows):
+        numbers = fold[start : start + rows]
         in_order = np.argsort(numbers, kind="stable")
         edges = np.searchsorted(numbers[in_order], np.arange(len(parts) + 1))
         X_block, Y_block = gather_X(start, in_order), gather_Y(start, in_order)
         for k, statistics in enumerate(parts):
-            rows = slice(edges[k], edges[k + 1])
             if edges[k] == edges[k + 1]:
                 continue
-            X_rows, Y_rows = X_block[rows], Y_block[rows]
+            of_fold = slice(edges[k], edges[k + 1])
+            X_rows, Y_rows = X_block[of_fold], Y_block[of_fold]
             if gather_X.owned and X.dtype == np.float64 and statistics.shift is not None:
                 X_rows -= statistics.shift
                 statistics.add_shifted(X_rows, Y_rows)
             else:
                 statistics.add(X_rows, Y_rows)
+
+
+def _chunk_rows(X: Any, Y: Any) -> int:
+    """Return how many rows are summed at a time; of sparse ones as many as a product is good at."""
+    if not sparse.issparse(X):
+        return CHUNK_ROWS
+    rows = CHUNK_ENTRIES * X.shape[0] // max(1, X.nnz)
+    if not sparse.issparse(Y):
+        rows = min(rows, 4 * CHUNK_ENTRIES // max(1, Y.shape[1]))
+    return max(CHUNK_ROWS, rows)
 
 
 class _Gathering:
@@ -403,11 +415,11 @@ class _Gathering:
     New memory for every block would cost as much time as filling it.
     """
 
-    def __init__(self, table: Any) -> None:
+    def __init__(self, table: Any, most_rows: int) -> None:
         self.table, self.owned = table, not sparse.issparse(table)
         if self.owned:
             n_rows, width = table.shape
-            self.memory = np.empty((min(GATHERED_ROWS, n_rows), width), dtype=table.dtype)
+            self.memory = np.empty((min(most_rows, n_rows), width), dtype=table.dtype)
 
     def __call__(self, start: int, order: np.ndarray) -> Any:
         """Return the rows from ``start`` on in this order; they last until the next call."""
