@@ -259,14 +259,16 @@ def test_slope_and_curvature_are_those_of_the_objective(seed, C, lambda1, lambda
     np.testing.assert_allclose(point.curvature(), columns, atol=1e-6)
 
 
-def test_many_labels_to_recover_cost_no_more_than_few():
-    """Selection needs only the inner products of the targets, whatever their number."""
+def test_few_labels_recover_many():
+    """Selection needs only the inner products of the targets: rotated ones select the same."""
     rng = np.random.default_rng(0)
     Y = (rng.normal(size=(300, 60)) + 2 * rng.normal(size=(300, 1)) > 1.5).astype(float)
     moments = np.cov(Y.T, bias=True)
     G, E, penalties = moments[:6, :6], np.full(6, 0.05), Penalties(0.01, 0.02, 0.01)
     solution = minimise(G, E, penalties, targets=moments[:6])
     b, A = solution.selection, solution.recovery
+    rotated = np.linalg.cholesky(moments[:6] @ moments[:6].T)
+    np.testing.assert_allclose(minimise(G, E, penalties, targets=rotated).selection, b, atol=1e-7)
     assert A.shape == (6, 60)
     assert optimality_residual(G, E, b, A, None, penalties, moments[:6]) < 1e-9
     assert solution.objective == pytest.approx(

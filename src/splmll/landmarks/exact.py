@@ -103,7 +103,7 @@ def minimise(
     support = np.ones(len(E), dtype=bool) if support is None else support
     b = np.where(support, 1.0 if start is None else start, 0.0).astype(np.float64)
     targets = G if targets is None else targets
-    problem = Problem(G, E, penalties, support, _narrowed(targets))
+    problem = Problem(G, E, penalties, support, targets)
     point = Point(problem, b)
     history = [{"block": 0.0, **point.terms(point.b)}]
     wanted = tol * max(float(np.mean(np.diag(G))), np.finfo(float).tiny)
@@ -126,18 +126,6 @@ def minimise(
         if same or point.violation <= wanted:
             break
     return Solution(point.b, solve_recovery(G, point.b, penalties.rho, targets), history)
-
-
-def _narrowed(targets: np.ndarray) -> np.ndarray:
-    """Return a matrix of no more columns whose rows have the same inner products.
-
-    Nothing else of the targets is needed to select. The triangular factor has them to full
-    precision, where their products would have only half the digits.
-    """
-    n_labels, n_targets = targets.shape
-    if n_targets <= 2 * n_labels:
-        return targets
-    return linalg.qr(targets.T, mode="r", check_finite=False)[0][:n_labels].T
 
 
 @dataclass
