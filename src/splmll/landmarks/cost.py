@@ -61,7 +61,7 @@ class Cost:
     --------
     >>> from splmll import SPLMLL
     >>> print(SPLMLL("linear").estimate_cost((100_000, 500), (100_000, 100)))
-    linear, in one pass: 0.2 GiB of memory beside 0.4 GiB of data, 4.7e+10 operations
+    linear, in one pass: 0.2 GiB of memory beside 0.4 GiB of data, 3.8e+10 operations
     """
 
     memory: int
