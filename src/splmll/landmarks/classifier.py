@@ -157,7 +157,8 @@ default="mlp"
         How often the folds of networks are drawn; the networks of all draws are averaged. "auto"
         draws three times for data sets of up to 5000 rows, where networks are cheap and vary much.
     scale : bool, default=True
-        Standardise the features. Raw features can silently ruin a network.
+        Standardise the features. Raw features can silently ruin a network; the weights of words in
+        texts are best left as they are, as the command line does.
     alpha : float or "auto", default="auto"
         Ridge of the linear and kernel embeddings, relative to the mean variance of a feature;
         "auto" takes the best out of fold.
