@@ -209,7 +209,7 @@ Experiment(small_data(split=True), [("mine", mine)], repetitions=8).run({str(out
         assert process.poll() is None
         time.sleep(0.05)
     workers = psutil.Process(process.pid).children(recursive=True)
-    assert len(workers) == 2
+    assert len(workers) >= 2  # and what they may have started for a moment
     process.kill()
     process.wait()
     assert psutil.wait_procs(workers, timeout=30)[1] == []

@@ -1,7 +1,7 @@
 """The search for settings: what is tried, on which rows, and that the best is taken."""
 
-import builtins
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -211,14 +211,7 @@ def test_searched_units_go_into_the_store(tmp_path: Path) -> None:
 
 
 def test_without_optuna_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
-
-    def without(name: str, *arguments: Any, **options: Any) -> Any:
-        if name == "optuna":
-            raise ImportError(name)
-        return real(name, *arguments, **options)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setitem(sys.modules, "optuna", None)  # as if it were not installed
     with pytest.raises(ImportError, match=r'pip install "splmll\[optuna\]"'):
         choose_settings(Search("optuna"), MLkNN(), DATA.X, DATA.Y)
 
