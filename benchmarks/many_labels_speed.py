@@ -1,9 +1,8 @@
 """SPLMLL with 10,000 labels beside label trees, the methods made for very many labels.
 
 Peers: omikuji (Parabel) and napkinXC (probabilistic label trees), one thread each, with their
-defaults. Documents are generated; words are not scaled, as ``splmll fit`` leaves them. Precision at
-1 and 5 on held-out rows stands beside the time to train. Omikuji reads its rows from a text file,
-which is part of its time.
+defaults. Documents are generated; precision at 1 and 5 on held-out rows stands beside the time to
+train. Omikuji reads its rows from a text file, which is part of its time.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ Trained = Callable[[Any], list[list[int]]]
 
 
 def train_ours(X: Any, Y: Any, folder: Path) -> Trained:
-    model = SPLMLL("linear", scale=False, random_state=0).fit(X, Y)
+    model = SPLMLL("linear", random_state=0).fit(X, Y)
     return lambda rows: np.argsort(-model.decision_function(rows), axis=1)[:, :TOP].tolist()
 
 
