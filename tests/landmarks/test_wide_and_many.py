@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -80,6 +81,31 @@ def test_conjugate_gradients_against_a_direct_solution() -> None:
     before = len(products)
     assert_allclose(conjugate_gradients(times, right, expected, tol=1e-9), expected, atol=1e-9)
     assert len(products) == before + 1  # a good start is seen to be one
+
+
+def test_features_of_very_different_spread_take_few_iterations(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Words are not scaled: some are a thousand times as frequent as others."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 60)) * np.logspace(-1.5, 1.5, 60)
+    Y = (X @ rng.normal(size=(60, 3)) > 0).astype(float)
+    products = []
+
+    def counted(times: Any, *arguments: Any, **options: Any) -> np.ndarray:
+        def counting(direction: np.ndarray) -> np.ndarray:
+            products.append(direction)
+            return times(direction)
+
+        return conjugate_gradients(counting, *arguments, **options)
+
+    monkeypatch.setattr(wide, "conjugate_gradients", counted)
+    ridge = wide.IterativeRidge(X, Y, scale=False)
+    weights = ridge.weights(1e-3, slice(None))
+    n_rows, rows = len(X), ridge.rows.rows
+    expected = np.linalg.solve(rows.T @ rows / n_rows + 1e-3 * np.eye(60), rows.T @ ridge.targets)
+    assert_allclose(weights, expected, atol=1e-3 * np.abs(expected).max())
+    assert len(products) < 30
 
 
 def test_blocks_of_labels_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
