@@ -151,13 +151,14 @@ class Point:
         self.rho = problem.penalties.rho
         chosen = b[self.landmarks]
         T = problem.targets[self.landmarks]
-        self.G = problem.G[np.ix_(self.landmarks, self.landmarks)]
-        self.left = chosen[:, None] * self.G * chosen
+        G = problem.G[np.ix_(self.landmarks, self.landmarks)]
+        self.left = chosen[:, None] * G * chosen
         A = _solve_ridge(self.left, chosen[:, None] * T, self.rho)
         self.AA = A @ A.T
         self.AT = np.einsum("jl,jl->j", A, T)
         lambda1 = problem.penalties.lambda1
-        self.H = self.G * self.AA
+        self.overlap = G * self.AA
+        self.H = self.overlap.copy()
         self.H[np.diag_indices_from(self.H)] += problem.E[self.landmarks] + lambda1
         self.g = self.AT + lambda1
         self.slope = self.H @ chosen - self.g + problem.penalties.lambda2 / 2 * np.sign(chosen)
@@ -166,7 +167,7 @@ class Point:
         """Return the terms of J with this recovery and a selection b, perhaps another one."""
         problem, chosen = self.problem, b[self.landmarks]
         left_over = np.trace(problem.G) - 2 * chosen @ self.AT
-        left_over += chosen @ (self.G * self.AA) @ chosen
+        left_over += chosen @ self.overlap @ chosen
         return _all_terms(problem.E, b, left_over, float(np.trace(self.AA)), problem.penalties)
 
     @property
