@@ -71,7 +71,7 @@ def test_real_files(
         assert part.X.shape == (n_rows, n_features)
         assert part.Y.shape == (n_rows, n_labels)
         assert part.X.dtype == np.float64
-        assert part.Y.dtype == np.uint8
+        assert part.Y.dtype == np.int64
         assert part.label_names == LABELS[folder]
         assert sparse.issparse(part.X) == sparse.issparse(part.Y) == (folder == "tmc2007")
     total = sum(float(part.Y.sum()) for part in parts)
@@ -129,12 +129,35 @@ def test_sources_of_labels_in_order(tmp_path: Path) -> None:
     assert read_arff(path, ["d", "a"], label_count=2).label_names == ["a", "d"]
     assert read_arff(path, label_count=2).label_names == ["a", "b"]
     assert read_arff(path, label_count=-3).label_names == ["b", "c", "d"]
-    assert read_arff(path).label_names == ["a"]
     mulan = save(tmp_path, text.replace(": -C 1", ""))
     assert read_arff(mulan).label_names == ["b", "d"]
     assert read_arff(mulan).feature_names == ["a", "c"]
     assert read_arff(mulan).X.tolist() == [[1.0, 1.0]]
     assert read_arff(mulan).Y.tolist() == [[0, 0]]
+
+
+@pytest.mark.parametrize("count", ["6", "-5", "-7", "0", "99"])
+def test_xml_and_relation_that_disagree(data_home: Path, tmp_path: Path, count: str) -> None:
+    """A real file whose relation line got a count that is not that of its XML file."""
+    text = (data_home / "emotions" / "emotions-test.arff").read_text()
+    first_line, rest = text.split("\n", 1)
+    assert first_line.startswith("@relation")
+    path = save(tmp_path, f"@relation 'emotions: -C {count}'\n{rest}", "emotions-test.arff")
+    xml = save(tmp_path, (data_home / "emotions" / "emotions.xml").read_text(), "emotions.xml")
+    refused(path, rf"emotions\.xml .* and -C {count} .*labels='.*' or label_count={count}", None)
+    assert read_arff(path, xml).label_names == LABELS["emotions"]
+    if count == "6":
+        assert read_arff(path, label_count=-6).label_names == LABELS["emotions"]
+        # What the count means where nothing contradicts it: here features, which are not 0 or 1.
+        xml.unlink()
+        refused(path, "is not 0 or 1", 83)
+
+
+def test_xml_and_relation_that_agree(tmp_path: Path) -> None:
+    text = "@relation 'x: -C -1'\n@attribute a {0,1}\n@attribute b {0,1}\n@data\n1,0\n"
+    path = save(tmp_path, text)
+    save(tmp_path, labels_xml("b"), "toy.xml")
+    assert read_arff(path).label_names == ["b"]
 
 
 @pytest.mark.parametrize(
@@ -234,7 +257,7 @@ def test_label_types(tmp_path: Path, declared: str, zero: str, one: str, is_spar
     text = f"@relation x\n@attribute l {declared}\n@attribute a numeric\n@data\n"
     dataset = read_arff(save(tmp_path, text + row.format(zero) + row.format(one)), labels=["l"])
     Y = dataset.Y.toarray() if is_sparse else dataset.Y
-    assert Y.dtype == np.uint8
+    assert Y.dtype == np.int64
     assert Y.ravel().tolist() == [0, int(declared != "{0}")]
 
 

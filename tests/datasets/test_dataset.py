@@ -31,6 +31,7 @@ def make(**changes: object) -> Dataset:
         ({"label_names": ["x", "y"]}, "2 label names for 3"),
         ({"label_names": ["x", "y", "x"]}, "'x' stands twice"),
         ({"image_shape": (1, 3, 3)}, "9 pixels"),
+        ({"texts": np.array(["one", "two"])}, "2 texts for 4 rows"),
     ],
 )
 def test_contradictions_are_refused(changes: dict[str, object], part: str) -> None:

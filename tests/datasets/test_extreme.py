@@ -34,7 +34,7 @@ def test_rows(tmp_path: Path) -> None:
     assert dataset.feature_names == ["0", "1", "2", "3"]
     assert dataset.label_names == ["0", "1", "2"]
     assert dataset.X.dtype == np.float64
-    assert dataset.Y.dtype == np.uint8
+    assert dataset.Y.dtype == np.int64
     assert dataset.name == "toy"
     assert read_extreme(save(tmp_path, text), name="other").name == "other"
 

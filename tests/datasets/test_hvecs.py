@@ -81,7 +81,7 @@ def test_lear(tmp_path: Path) -> None:
     words.write_text("sea\nsun\n\n")
     data = read_lear(x, y, words)
     assert data.label_names == ["sea", "sun"]
-    assert (data.X.dtype, data.Y.dtype) == (np.float64, np.uint8)
+    assert (data.X.dtype, data.Y.dtype) == (np.float64, np.int64)
     assert data.X.tolist() == [[7, 8, 9], [0, 1, 2]]
     assert data.Y.tolist() == [[1, 0], [0, 0]]
     assert read_lear(x, y).label_names == ["label_000", "label_001"]

@@ -35,7 +35,7 @@ def test_rows_labels_and_comments(tmp_path: Path) -> None:
     assert dataset.X.toarray().tolist() == [[0.5, 0, 1], [0, -100, 0], [0, 0, 2], [0, 0, 0]]
     assert dataset.Y.toarray().tolist() == [[1, 1], [0, 0], [0, 0], [1, 0]]
     assert dataset.X.dtype == np.float64
-    assert dataset.Y.dtype == np.uint8
+    assert dataset.Y.dtype == np.int64
     assert dataset.X.nnz == 4  # the written zero is not stored
     assert dataset.name == "toy"
     assert read_libsvm(save(tmp_path, text), name="other").name == "other"

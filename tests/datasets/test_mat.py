@@ -29,7 +29,7 @@ def test_one_file(tmp_path: Path) -> None:
     data = read_mat(save(tmp_path / "toy.mat", X=X, Y=Y), features="X", labels="Y")
     np.testing.assert_array_equal(data.X, X)
     np.testing.assert_array_equal(data.Y, Y)
-    assert (data.X.dtype, data.Y.dtype, data.name) == (np.float64, np.uint8, "toy")
+    assert (data.X.dtype, data.Y.dtype, data.name) == (np.float64, np.int64, "toy")
     assert data.label_names == ["label_000", "label_001"]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -55,3 +57,10 @@ def test_what_is_small_enough_stays_as_it_is() -> None:
 def test_no_rows_are_refused() -> None:
     with pytest.raises(DatasetError, match="at least 1"):
         numbers(True).sample(0)
+
+
+def test_texts_stay_with_their_rows() -> None:
+    whole = numbers(True)
+    texts = np.array([f"text {x:.0f}" for x in whole.X.ravel()], dtype=object)
+    part = replace(whole, texts=texts).sample(7)
+    assert part.texts.tolist() == [f"text {x:.0f}" for x in part.X.ravel()]

@@ -41,7 +41,7 @@ def test_label_columns(tmp_path: Path, options: dict[str, object], names: list[s
     assert data.label_names == names
     assert data.Y[0, [name.endswith("x") for name in names].index(True)] == 1
     assert data.Y.sum() == 1
-    assert data.Y.dtype == np.uint8
+    assert data.Y.dtype == np.int64
     assert isinstance(data.X, np.ndarray)
     np.testing.assert_array_equal(data.X, [[1, -0.5], [2, 300]])
     assert data.column_kinds == {"a": "numeric", "b": "numeric"}

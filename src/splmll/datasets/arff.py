@@ -22,11 +22,12 @@ import pandas as pd
 from defusedxml.ElementTree import XMLParser
 from scipy import sparse
 
-from splmll.datasets.checks import read_bytes
+from splmll.datasets.checks import LABEL_TYPE, read_bytes
+from splmll.datasets.compressed import unpacked_name
 from splmll.datasets.dataset import Dataset
+from splmll.datasets.sparse_rows import check_cells, increases_within_rows, make_csr, row_index
+from splmll.datasets.text_files import PathLike, finite_number, read_text, short, split_lines
 from splmll.exceptions import DatasetError
-
-PathLike = str | os.PathLike[str]
 
 
 def read_arff(
@@ -42,14 +43,14 @@ def read_arff(
     r"""Read a Mulan or MEKA ARFF file.
 
     The labels are, in this order of precedence: those of `labels`; the first or last
-    `label_count` attributes; those counted by ``-C n`` in the relation name (MEKA); those of
-    an XML file beside the ARFF file with the same stem, a trailing ``-train`` or ``-test``
-    left out if need be (Mulan).
+    `label_count` attributes; those of an XML file beside the ARFF file with the same stem, a
+    trailing ``-train`` or ``-test`` left out if need be (Mulan); those counted by ``-C n`` in the
+    relation name (MEKA). An XML file and a count that mean different attributes are refused.
 
     Parameters
     ----------
     path : path-like
-        The ARFF file.
+        The ARFF file; it may be packed (`.gz`, `.bz2`, `.xz`).
     labels : path-like or sequence of str, optional
         A Mulan XML file, or the names of the label attributes.
     label_count : int, optional
@@ -67,7 +68,7 @@ def read_arff(
     -------
     Dataset
         Labels and features stand in the order of their attributes in the ARFF file, whatever
-        the order in the XML file. Dense rows give arrays (`Y` of type uint8), sparse rows CSR
+        the order in the XML file. Dense rows give arrays, sparse rows CSR
         arrays. Where an attribute is text, or nominal with other values than 0/1, yes/no or
         true/false, `X` is a DataFrame and ``column_kinds`` tells the kind of every column.
 
@@ -101,7 +102,7 @@ def read_arff(
     (['calm', 'sad'], ['tempo'])
     >>> songs.Y
     array([[1, 0],
-           [1, 1]], dtype=uint8)
+           [1, 1]])
     """
     lines = split_lines(read_text(path, encoding))
     relation, attributes, first_row = _read_header(lines, path)
@@ -132,122 +133,9 @@ def read_arff(
         Y=_labels(cells, is_label, path),
         feature_names=[a.name for a, label in zip(attributes, is_label) if not label],
         label_names=[a.name for a, label in zip(attributes, is_label) if label],
-        name=Path(path).stem if name is None else name,
+        name=unpacked_name(path).stem if name is None else name,
         column_kinds=column_kinds,
     )
-
-
-# --- text files: shared by all text formats ---------------------------------------------------
-
-# More columns than this are taken for damage: their names alone would fill the memory.
-MAX_COLUMNS = 5_000_000
-# More cells than this are not spread out into a dense table (1.6 GB of numbers).
-MAX_CELLS = 200_000_000
-
-
-def read_text(path: PathLike, encoding: str | None = None) -> str:
-    r"""Return the text of a file, or raise a DatasetError that says why it is none.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from splmll.datasets.arff import read_text
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "a.txt"
-    ...     _ = path.write_bytes(b"caf\xe9")
-    ...     read_text(path)
-    'café'
-    """
-    data = read_bytes(path)
-    if encoding is None:
-        if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-            raise DatasetError(
-                "the file is UTF-16; convert it to UTF-8, or give its encoding if the reader "
-                "takes one",
-                path=path,
-            )
-        try:
-            text = data.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            text = data.decode("latin-1")  # every byte is a character there: cannot fail
-    else:
-        try:
-            text = data.decode(encoding)
-            text.encode("utf-8")  # some codecs hand out halves of surrogate pairs
-        except UnicodeDecodeError as problem:
-            before = data[: problem.start].decode(encoding, errors="replace")
-            raise DatasetError(
-                f"the file is not {encoding}: byte {problem.start} cannot be read; "
-                "give the right encoding",
-                path=path,
-                line=before.count("\n") + 1,
-            ) from None
-        except (LookupError, UnicodeError):
-            raise DatasetError(
-                f"cannot read text with the encoding {short(encoding)}; give one that Python "
-                "knows, such as 'utf-8' or 'latin-1'",
-                path=path,
-            ) from None
-        text = text.removeprefix("\ufeff")
-    zero = text.find("\0")
-    if zero >= 0:
-        raise DatasetError(
-            "the file holds NUL characters and is no plain text; check that it is the right file",
-            path=path,
-            line=text.count("\n", 0, zero) + 1,
-        )
-    return text
-
-
-def split_lines(text: str) -> list[str]:
-    r"""Split at line ends of any platform, and nowhere else.
-
-    ``str.splitlines`` also splits at characters that may stand in a quoted name.
-
-    Examples
-    --------
-    >>> from splmll.datasets.arff import split_lines
-    >>> split_lines("a\r\nb\x0bc\n")
-    ['a', 'b\x0bc']
-    """
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    if lines[-1] == "":
-        lines.pop()
-    return lines
-
-
-def finite_number(token: str) -> float:
-    """Return the number a token stands for; ValueError says why it stands for none.
-
-    Examples
-    --------
-    >>> from splmll.datasets.arff import finite_number
-    >>> finite_number("-1.5e3")
-    -1500.0
-    """
-    # Python's float also takes 1_000 and digits of other scripts, which no format means.
-    if "_" in token or not token.isascii():
-        raise ValueError(f"{short(token)} is no number; write one such as -1.5 or 2e3")
-    try:
-        number = float(token)
-    except ValueError:
-        raise ValueError(f"{short(token)} is no number; write one such as -1.5 or 2e3") from None
-    if not math.isfinite(number):
-        raise ValueError(f"{short(token)} is not a finite number; correct or remove the value")
-    return number
-
-
-def short(token: object) -> str:
-    """Return a quoted token, cut so that it fits into a message.
-
-    Examples
-    --------
-    >>> from splmll.datasets.arff import short
-    >>> short("a" * 100)
-    "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...'"
-    """
-    text = str(token)
-    return repr(text if len(text) <= 42 else text[:39] + "...")
 
 
 # --- header -----------------------------------------------------------------------------------
@@ -405,14 +293,42 @@ def _label_mask(
             mask = _mask_from_names(wanted, attributes, path, path)
     elif label_count is not None:
         mask = _mask_from_count(label_count, attributes, path)
-    elif counts := _MEKA_COUNT.findall(_relation_name(relation)):
-        mask = _mask_from_count(int(counts[-1]), attributes, path)
     else:
-        mask = _mask_from_xml(_sibling_xml(path), attributes, path)
+        mask = _mask_from_files(path, attributes, relation)
     if mask.all():
         raise DatasetError(
             "every attribute is a label, which leaves no feature; name fewer labels", path=path
         )
+    return mask
+
+
+def _mask_from_files(path: PathLike, attributes: list[_Attribute], relation: str) -> np.ndarray:
+    """Ask the XML file beside the ARFF file, else the relation name; they must not disagree."""
+    counts = [int(count) for count in _MEKA_COUNT.findall(_relation_name(relation))]
+    xml = _sibling_xml(path)
+    if xml is None:
+        if counts:
+            return _mask_from_count(counts[-1], attributes, path)
+        raise DatasetError(
+            "nothing says which attributes are labels: no '-C n' in the relation name and no "
+            f"{_sibling_stems(path)[-1]}.xml beside the file; pass labels or label_count",
+            path=path,
+        )
+    mask = _mask_from_xml(xml, attributes, path)
+    if counts:
+        # A copied relation line may have kept the count of another file, and nobody can tell which
+        # of the two is meant.
+        counted = _counted(counts[-1], len(attributes))
+        if (mask != counted).any():
+            disputed = attributes[int(np.flatnonzero(mask != counted)[0])].name
+            which = "first" if counts[-1] > 0 else "last"
+            raise DatasetError(
+                f"{xml.name} beside the file and -C {counts[-1]} in the relation name disagree "
+                f"about the labels: {xml.name} names {int(mask.sum())}, -C {counts[-1]} means the "
+                f"{which} {abs(counts[-1])} attributes, and {short(disputed)} is a label to one of "
+                f"them only; pass labels={str(xml)!r} or label_count={counts[-1]}",
+                path=path,
+            )
     return mask
 
 
@@ -421,20 +337,16 @@ def _relation_name(relation: str) -> str:
     return _unquote(match[1], match[2], match[3]) if match else ""
 
 
-def _sibling_xml(path: PathLike) -> Path:
-    file = Path(path)
-    stems = [file.stem]
-    if file.stem.endswith(("-train", "-test")):
-        stems.append(file.stem.rpartition("-")[0])
-    for stem in stems:
-        candidate = file.with_name(f"{stem}.xml")
-        if candidate.is_file():
-            return candidate
-    raise DatasetError(
-        f"nothing says which attributes are labels: no '-C n' in the relation name and no "
-        f"{stems[-1]}.xml beside the file; pass labels or label_count",
-        path=path,
-    )
+def _sibling_stems(path: PathLike) -> list[str]:
+    stem = unpacked_name(path).stem
+    if stem.endswith(("-train", "-test")):
+        return [stem, stem.rpartition("-")[0]]
+    return [stem]
+
+
+def _sibling_xml(path: PathLike) -> Path | None:
+    candidates = [Path(path).with_name(f"{stem}.xml") for stem in _sibling_stems(path)]
+    return next((candidate for candidate in candidates if candidate.is_file()), None)
 
 
 def _mask_from_count(count: int, attributes: list[_Attribute], path: PathLike) -> np.ndarray:
@@ -444,12 +356,12 @@ def _mask_from_count(count: int, attributes: list[_Attribute], path: PathLike) -
             "-C in the relation name, or pass label_count",
             path=path,
         )
-    mask = np.zeros(len(attributes), dtype=bool)
-    if count > 0:
-        mask[:count] = True
-    else:
-        mask[count:] = True
-    return mask
+    return _counted(count, len(attributes))
+
+
+def _counted(count: int, width: int) -> np.ndarray:
+    positions = np.arange(width)
+    return positions < count if count > 0 else positions >= width + count
 
 
 def _mask_from_xml(xml: PathLike, attributes: list[_Attribute], path: PathLike) -> np.ndarray:
@@ -801,44 +713,6 @@ def _read_sparse(rows: _Rows, columns: list[_Column]) -> Any:
     return cells
 
 
-def make_csr(
-    lengths: Sequence[int], indices: np.ndarray, values: np.ndarray, width: int
-) -> sparse.csr_array:
-    """Build a CSR array from row lengths, column numbers and values.
-
-    Column numbers have 32 bits where they fit, as compiled solvers want them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from splmll.datasets.arff import make_csr
-    >>> make_csr([1, 0], np.array([2]), np.array([5.0]), 3).toarray()
-    array([[0., 0., 5.],
-           [0., 0., 0.]])
-    """
-    largest = max(width, len(values))
-    kind = np.int32 if largest <= np.iinfo(np.int32).max else np.int64
-    starts = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(kind)
-    return sparse.csr_array((values, indices.astype(kind), starts), shape=(len(lengths), width))
-
-
-def increases_within_rows(indices: np.ndarray, lengths: Sequence[int]) -> bool:
-    """Say whether the column numbers of every row rise strictly.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from splmll.datasets.arff import increases_within_rows
-    >>> increases_within_rows(np.array([1, 5, 2]), [2, 1])
-    True
-    """
-    rises = np.ones(len(indices), dtype=bool)
-    rises[1:] = np.diff(indices) > 0
-    starts = np.cumsum(lengths)[:-1]
-    rises[starts[starts < len(indices)]] = True
-    return bool(rises.all())
-
-
 def _sparse_block(
     lines: list[str], plain: np.ndarray, binary: np.ndarray
 ) -> tuple[list[int], np.ndarray, np.ndarray] | None:
@@ -905,30 +779,6 @@ def _sparse_row(
         )
 
 
-def row_index(token: str, previous: int, width: int) -> int:
-    """Return the index a token stands for; ValueError says what is wrong with it.
-
-    Examples
-    --------
-    >>> from splmll.datasets.arff import row_index
-    >>> row_index("7", previous=3, width=10)
-    7
-    """
-    try:
-        index = int(token) if token.isascii() and "_" not in token else -1
-    except ValueError:
-        index = -1
-    if not 0 <= index < width:
-        raise ValueError(
-            f"the index {short(token)} is not a whole number from 0 to {width - 1}; correct the row"
-        )
-    if index == previous:
-        raise ValueError(f"the index {index} stands twice in the row; remove one of the two")
-    if index < previous:
-        raise ValueError(f"the index {index} follows {previous}; indexes must rise within a row")
-    return index
-
-
 def _fill_defaults(cells: sparse.csr_array, defaults: np.ndarray, path: PathLike) -> Any:
     """Write out the columns whose left-out value is 1, not 0."""
     affected = np.flatnonzero(defaults)
@@ -953,36 +803,17 @@ def _fill_defaults(cells: sparse.csr_array, defaults: np.ndarray, path: PathLike
     return make_csr(counts.tolist(), filled.indices, filled.data, cells.shape[1])
 
 
-def check_cells(n_rows: int, n_columns: int, path: object) -> None:
-    """Refuse to spread out a sparse table that would not fit into memory.
-
-    Examples
-    --------
-    >>> from splmll.datasets.arff import check_cells
-    >>> check_cells(10**6, 10**6, "toy.arff")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    splmll.exceptions.DatasetError: toy.arff: 1000000 rows by 1000000 columns are too many ...
-    """
-    if n_rows * n_columns > MAX_CELLS:
-        raise DatasetError(
-            f"{n_rows} rows by {n_columns} columns are too many to spread out; keep the data "
-            "sparse and numeric, or split them",
-            path=path,
-        )
-
-
 # --- the data set -----------------------------------------------------------------------------
 
 
 def _labels(cells: Any, is_label: np.ndarray, path: PathLike) -> Any:
     chosen = cells[:, np.flatnonzero(is_label)]
     if not sparse.issparse(chosen):
-        return chosen if np.isnan(chosen).any() else chosen.astype(np.uint8)
+        return chosen if np.isnan(chosen).any() else chosen.astype(LABEL_TYPE)
     if np.isnan(chosen.data).any():
         check_cells(chosen.shape[0], chosen.shape[1], path)
         return chosen.toarray()  # NaN stands in dense labels only
-    return chosen.astype(np.uint8)
+    return chosen.astype(LABEL_TYPE)
 
 
 def _features(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,16 +17,17 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from splmll.datasets.arff import make_csr
 from splmll.datasets.checks import existing_file, zero_one
 from splmll.datasets.chunks import Chunk, read_chunks
+from splmll.datasets.compressed import open_unpacked, unpacked_name
 from splmll.datasets.libsvm import NAMES_PREFIX, label_matrix, parse_rows
+from splmll.datasets.sparse_rows import make_csr
 from splmll.datasets.tabular import read_numbers
 from splmll.exceptions import DatasetError
 from splmll.names import check_columns
 
 BATCH_ROWS = 8192
-TABLES = (".parquet", ".pq", ".csv", ".tsv", ".csv.gz", ".tsv.gz")
+TABLES = (".parquet", ".pq", ".csv", ".tsv")
 
 
 def read_batches(
@@ -42,8 +44,9 @@ def read_batches(
     ----------
     path : path-like
         A file, or a folder whose files (except hidden ones) are read in the order of their names.
-        Files that end in ``.parquet``, ``.pq``, ``.csv`` or ``.tsv`` (the last two also with
-        ``.gz``) are tables; others are LIBSVM files, ``label,label index:value ...``.
+        Files that end in ``.parquet``, ``.pq``, ``.csv`` or ``.tsv`` are tables; others are LIBSVM
+        files, ``label,label index:value ...``. All but Parquet may be packed, and then end in
+        ``.gz``, ``.bz2`` or ``.xz``.
     labels : sequence of str, optional
         Names of the label columns of a table, which hold 0 and 1. The other columns are features
         and hold numbers.
@@ -103,7 +106,7 @@ def _files(path: Any) -> list[Path]:
 
 
 def _is_table(file: Path) -> bool:
-    return file.name.lower().endswith(TABLES)
+    return unpacked_name(file).suffix.lower() in TABLES
 
 
 def _table_batch(chunk: Chunk, labels: list[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -136,7 +139,7 @@ def _table_batch(chunk: Chunk, labels: list[str]) -> tuple[pd.DataFrame, pd.Data
 def _line_batches(file: Path, rows: int) -> Iterator[tuple[list[str], list[int]]]:
     """Yield the rows of a file and their line numbers, without comments and blank lines."""
     try:
-        with file.open(encoding="utf-8") as lines:
+        with TextIOWrapper(open_unpacked(file), encoding="utf-8") as lines:
             plain = (
                 (line.partition("#")[0].strip(), number)
                 for number, line in enumerate(lines, start=1)
@@ -199,7 +202,7 @@ class _Width:
 
 def _named_width(file: Path) -> tuple[int, int] | None:
     """The width from the line of names that this library writes."""
-    with file.open(encoding="utf-8", errors="replace") as lines:
+    with TextIOWrapper(open_unpacked(file), encoding="utf-8", errors="replace") as lines:
         first = next(lines, "")
     if not first.startswith(NAMES_PREFIX):
         return None

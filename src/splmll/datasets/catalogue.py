@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,12 +23,16 @@ from splmll.datasets.digit_scenes import make_digit_scenes
 from splmll.datasets.download import download
 from splmll.datasets.hvecs import read_lear
 from splmll.datasets.mat import read_mat
+from splmll.datasets.mulan_files import MULAN_FILES, MulanFiles
+from splmll.datasets.nominal import with_numbers_only
 from splmll.datasets.tabular import read_table
+from splmll.datasets.text_sets import read_text_parts
 from splmll.exceptions import DatasetError
 
 MULAN_URL = "https://raw.githubusercontent.com/tsoumakas/mulan/master/data/multi-label"
 # LEAR publishes its archives without checksums, so they are named but never fetched unseen.
 LEAR_PAGE = "https://lear.inrialpes.fr/people/guillaumin/data.php"
+MEKA_PAGE = "https://sourceforge.net/projects/meka/files/Datasets/"
 
 
 def load_dataset(name: str, data_home: str | Path | None = None) -> Dataset:
@@ -38,7 +42,7 @@ def load_dataset(name: str, data_home: str | Path | None = None) -> Dataset:
     that the environment variable ``SPLMLL_DATA`` names, and the user's cache (``SPLMLL_CACHE``
     or the platform's). Then yeast is taken from the package river if that is installed, and
     Mulan's sets are downloaded into `data_home` or the cache, checked by their SHA-256.
-    LEAR's sets have to be put there by hand; the error says which files.
+    The other sets have to be put there by hand; the error says which files.
 
     Parameters
     ----------
@@ -55,19 +59,36 @@ def load_dataset(name: str, data_home: str | Path | None = None) -> Dataset:
 
     Notes
     -----
-    ================  =====================  ========  ======  =====================================
-    name              rows (train + test)    features  labels  source
-    ================  =====================  ========  ======  =====================================
-    emotions          391 + 202              72        6       Mulan
-    scene             1211 + 1196            294       6       Mulan
-    yeast             1500 + 917             103       14      Mulan; all rows are in river
-    tmc2007           21519 + 7077           500       22      Mulan's tmc2007-500
-    espgame           18689 + 2081           1000      268     LEAR, DenseSift
-    espgame-densehue  20770                  100       268     LEAR's DenseHue as one MATLAB file
-    pascal07          5011 + 4952            1000      20      LEAR, DenseSift
-    corel5k           4500 + 499             1000      260     LEAR, DenseSift
-    digit-scenes      3000 + 1000            576       10      generated, see `make_digit_scenes`
-    ================  =====================  ========  ======  =====================================
+    =================  =====================  ========  ======  ====================================
+    name               rows (train + test)    features  labels  source
+    =================  =====================  ========  ======  ====================================
+    emotions           391 + 202              72        6       Mulan
+    scene              1211 + 1196            294       6       Mulan
+    yeast              1500 + 917             103       14      Mulan; all rows are in river
+    tmc2007            21519 + 7077           500       22      Mulan's tmc2007-500
+    bibtex             4880 + 2515            1836      159     Mulan
+    delicious          12920 + 3185           500       983     Mulan
+    birds              322 + 323              271       19      Mulan
+    genbase            463 + 199              1185      27      Mulan, without the protein's name
+    flags              129 + 65               43        7       Mulan
+    cal500             502                    68        174     Mulan
+    imdb               120919                 1001      28      MEKA
+    reuters            7770 + 3019            15165     90      Reuters-21578, ModApte split
+    goemotions         43410 + 5427           58338     28      GoEmotions
+    espgame            18689 + 2081           1000      268     LEAR, DenseSift
+    espgame-densehue   20770                  100       268     LEAR's DenseHue as one MATLAB file
+    iaprtc12-densehue  19627                  100       291     LEAR's DenseHue as one MATLAB file
+    pascal07           5011 + 4952            1000      20      LEAR, DenseSift
+    corel5k            4500 + 499             1000      260     LEAR, DenseSift
+    digit-scenes       3000 + 1000            576       10      generated, see `make_digit_scenes`
+    =================  =====================  ========  ======  ====================================
+
+    Categories of birds, genbase and flags are zeros and ones: one column where there are two
+    values, else one for each value.
+
+    The features of reuters (title and body) and goemotions are TF-IDF weights, with logarithmic
+    counts, of the words that at least two training texts have, for goemotions also of the pairs of
+    words. Weights and vocabulary come from the training rows only. ``texts`` has the texts.
 
     Examples
     --------
@@ -120,44 +141,26 @@ class _Entry:
 # Mulan -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _MulanFiles:
-    """File names of one set with their checksums, and the folders of the source to try."""
-
-    train: str
-    test: str
-    labels: str
-    sha256: dict[str, str]
-    folders: tuple[str, ...]
-    # Names that a file goes by at the source, where they differ from ours.
-    aliases: dict[str, tuple[str, ...]] = field(default_factory=dict)
-
-    @property
-    def names(self) -> tuple[str, str, str]:
-        return (self.train, self.test, self.labels)
-
-    def urls(self, file: str) -> list[str]:
-        names = (file, *self.aliases.get(file, ()))
-        return [f"{MULAN_URL}/{folder}/{name}" for folder in self.folders for name in names]
-
-
-def _load_mulan(name: str, data_home: Any, *, files: _MulanFiles) -> Dataset:
+def _load_mulan(name: str, data_home: Any, *, leave_out: tuple[str, ...] = ()) -> Dataset:
+    files = MULAN_FILES[name]
     folder = _find(_folders(name, data_home), files.names)
     if folder is None:
         folder = _download_mulan(name, data_home, files)
     parts = [
-        read_arff(folder / part, labels=folder / files.labels, name=name)
-        for part in (files.train, files.test)
+        with_numbers_only(
+            read_arff(folder / part, labels=folder / files.labels, name=name), leave_out
+        )
+        for part in files.parts
     ]
-    return _join(*parts)
+    return parts[0] if len(parts) == 1 else _join(*parts)
 
 
-def _download_mulan(name: str, data_home: Any, files: _MulanFiles) -> Path:
+def _download_mulan(name: str, data_home: Any, files: MulanFiles) -> Path:
     folder = _destination(name, data_home)
     try:
         for file in files.names:
             if not (folder / file).exists():
-                _download_first(files.urls(file), folder / file, files.sha256[file])
+                _download_first(files.urls(file, MULAN_URL), folder / file, files.sha256[file])
     except DatasetError as error:
         raise DatasetError(
             f"{name} is not on this machine and could not be downloaded ({_reason(error)}); put "
@@ -184,11 +187,11 @@ def _reason(error: DatasetError) -> str:
     return str(error if cause is None else getattr(cause, "reason", None) or cause)
 
 
-def _load_yeast(name: str, data_home: Any, *, files: _MulanFiles) -> Dataset:
-    on_disk = _find(_folders(name, data_home), files.names) is not None
+def _load_yeast(name: str, data_home: Any) -> Dataset:
+    on_disk = _find(_folders(name, data_home), MULAN_FILES[name].names) is not None
     table = None if on_disk else _river_file()
     if table is None:
-        return _load_mulan(name, data_home, files=files)
+        return _load_mulan(name, data_home)
     data = read_table(table, label_prefix="Class", name=name)
     # river's rows are Mulan's test part followed by the training part.
     n_test = 917
@@ -225,7 +228,9 @@ def _load_lear(name: str, data_home: Any) -> Dataset:
     folder = _find(folders, (*files, dictionary))
     if folder is None:
         also = "; the name espgame-densehue loads a smaller variant" if name == "espgame" else ""
-        raise _put_by_hand(name, (*files, dictionary), data_home, also)
+        raise _put_by_hand(
+            name, (*files, dictionary), data_home, f"get it from {LEAR_PAGE} and ", also
+        )
     return _join_lear(name, folder, folder / dictionary)
 
 
@@ -239,7 +244,7 @@ def _load_corel5k(name: str, data_home: Any) -> Dataset:
     )
     folder = _find(folders, matlab)
     if folder is None:
-        raise _put_by_hand(name, _lear_hvecs(name), data_home, "")
+        raise _put_by_hand(name, _lear_hvecs(name), data_home, f"get it from {LEAR_PAGE} and ")
     return _join(
         *(
             read_mat(
@@ -254,16 +259,17 @@ def _load_corel5k(name: str, data_home: Any) -> Dataset:
     )
 
 
-def _load_espgame_densehue(name: str, data_home: Any) -> Dataset:
-    files = ("espgame_DenseHue.mat", "espgame_dictionary.txt")
-    folder = _find(_folders("espgame", data_home), files)
+def _load_densehue(name: str, data_home: Any, *, files: tuple[str, ...]) -> Dataset:
+    collection = name.removesuffix("-densehue")
+    folder = _find(_folders(collection, data_home), files)
     if folder is None:
-        raise _put_by_hand("espgame", files, data_home, "")
+        raise _put_by_hand(collection, files, data_home, f"get it from {LEAR_PAGE} and ")
+    features, *names = (folder / file for file in files)
     return read_mat(
-        folder / files[0],
+        features,
         features="X_all",
         labels="Y_all",
-        label_names=folder / files[1],
+        label_names=names[0] if names else None,
         name=name,
     )
 
@@ -290,11 +296,45 @@ def _join_lear(name: str, folder: Path, dictionary: Path | None) -> Dataset:
     )
 
 
-def _put_by_hand(name: str, files: Iterable[str], data_home: Any, also: str) -> DatasetError:
+# Others ----------------------------------------------------------------------------------------
+
+
+def _load_imdb(name: str, data_home: Any) -> Dataset:
+    file = "imdb.arff.bz2"
+    folder = _find(_folders(name, data_home), [file])
+    if folder is None:
+        raise _put_by_hand(name, [file], data_home, f"get it from {MEKA_PAGE} and ")
+    return read_arff(folder / file, label_count=28, name=name)
+
+
+def _load_texts(
+    name: str,
+    data_home: Any,
+    *,
+    text: tuple[str, ...],
+    labels: str,
+    ngrams: tuple[int, int] = (1, 1),
+    ignore: tuple[str, ...] = (),
+) -> Dataset:
+    files = (f"{name}-train.csv", f"{name}-test.csv")
+    folder = _find(_folders(name, data_home), files)
+    if folder is None:
+        columns = f" with the columns {_and((*ignore, *text, labels))} (separated by ;)"
+        raise _put_by_hand(name, files, data_home, "", columns)
+    train, test = (folder / file for file in files)
+    return _join(
+        *read_text_parts(
+            train, test, text=text, labels=labels, ngrams=ngrams, ignore=ignore, name=name
+        )
+    )
+
+
+def _put_by_hand(
+    name: str, files: Iterable[str], data_home: Any, get: str, also: str = ""
+) -> DatasetError:
     folder = _destination(name, data_home)
     return DatasetError(
-        f"{name} is not on this machine; get it from {LEAR_PAGE} and put {_and(files)} into "
-        f"{folder}{also}"
+        f"{name} is not on this machine; {get}put {_and(files)} into {folder}{also}"
     )
 
 
@@ -347,6 +387,7 @@ def _join(train: Dataset, test: Dataset) -> Dataset:
         Y=_stack(train.Y, test.Y),
         train=np.arange(n_train),
         test=np.arange(n_train, n_train + n_test),
+        texts=None if train.texts is None else np.concatenate([train.texts, test.texts]),
     )
 
 
@@ -361,62 +402,35 @@ def _and(names: Iterable[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-_EMOTIONS = _MulanFiles(
-    train="emotions-train.arff",
-    test="emotions-test.arff",
-    labels="emotions.xml",
-    folders=("emotions",),
-    sha256={
-        "emotions-train.arff": "bbe704106c79bb8fb99c1d1d2e9bde081d6a2daeb01f100862f11fd91a3c1f98",
-        "emotions-test.arff": "f13d4b746b7b5c8eb484bd751d6ac463d4560dff998a93516a5c1fe35daf6c8f",
-        "emotions.xml": "dbce8e6ccbbb2fcbfd9e9edbb230d7ed12692c6e13f59fdbc0161fa9b6cf2dc0",
-    },
-)
-_SCENE = _MulanFiles(
-    train="scene-train.arff",
-    test="scene-test.arff",
-    labels="scene.xml",
-    folders=("scene",),
-    sha256={
-        "scene-train.arff": "b53ba93bdf412de922e3960389bcee24744fa3e872ce610511fc1d750888b64d",
-        "scene-test.arff": "ea38d20296b3ff7e220f477a3b802a9bcb2d768881fe6ee163efbc97ea527a42",
-        "scene.xml": "55d8b247b949ad5c52e5a73d8c6775ec6e5469ce9682465b45b333b68ee4bcc5",
-    },
-)
-_YEAST = _MulanFiles(
-    train="yeast-train.arff",
-    test="yeast-test.arff",
-    labels="yeast.xml",
-    folders=("yeast",),
-    sha256={
-        "yeast-train.arff": "e759dc991ff54694a4ff9c4314f3be0d6fd2b1994a4b563f57e416394c6aebbd",
-        "yeast-test.arff": "4aaac102bff9669a765bf0b378602e5cc8c3b181048282e2f003117b496d552a",
-        "yeast.xml": "c3056cc26444b5158b1588d1b73bec9c45429e10f0957ad085903423cb81f247",
-    },
-)
-_TMC2007 = _MulanFiles(
-    train="tmc2007-500-train.arff",
-    test="tmc2007-500-test.arff",
-    labels="tmc2007-500.xml",
-    # The source has kept the set under both names.
-    folders=("tmc2007-500", "tmc2007"),
-    aliases={"tmc2007-500.xml": ("tmc2007.xml",)},
-    sha256={
-        "tmc2007-500-train.arff": (
-            "edfe7b7615c6f80e54c92a214437610d1ae36560c5cc6c4253b51c434d258273"
-        ),
-        "tmc2007-500-test.arff": "b24f9c3f1eba77c9da0bbaff093ba41d331b7351be0167a8e1e3852c62e25e38",
-        "tmc2007-500.xml": "cb6a67c8ae72fd9b47d89f77aa5b7f6cafb4ba9c20b1124c65a95a3f2caec38d",
-    },
-)
+_ESPGAME_DENSEHUE = ("espgame_DenseHue.mat", "espgame_dictionary.txt")
 
 _CATALOGUE: dict[str, _Entry] = {
-    "emotions": _Entry(partial(_load_mulan, files=_EMOTIONS), (391, 202, 72, 6)),
-    "scene": _Entry(partial(_load_mulan, files=_SCENE), (1211, 1196, 294, 6)),
-    "yeast": _Entry(partial(_load_yeast, files=_YEAST), (1500, 917, 103, 14)),
-    "tmc2007": _Entry(partial(_load_mulan, files=_TMC2007), (21519, 7077, 500, 22)),
+    "emotions": _Entry(_load_mulan, (391, 202, 72, 6)),
+    "scene": _Entry(_load_mulan, (1211, 1196, 294, 6)),
+    "yeast": _Entry(_load_yeast, (1500, 917, 103, 14)),
+    "tmc2007": _Entry(_load_mulan, (21519, 7077, 500, 22)),
+    "bibtex": _Entry(_load_mulan, (4880, 2515, 1836, 159)),
+    "delicious": _Entry(_load_mulan, (12920, 3185, 500, 983)),
+    "birds": _Entry(_load_mulan, (322, 323, 271, 19)),
+    "genbase": _Entry(partial(_load_mulan, leave_out=("protein",)), (463, 199, 1185, 27)),
+    "flags": _Entry(_load_mulan, (129, 65, 43, 7)),
+    "cal500": _Entry(_load_mulan, (502, 0, 68, 174)),
+    "imdb": _Entry(_load_imdb, (120919, 0, 1001, 28)),
+    "reuters": _Entry(
+        partial(_load_texts, text=("title", "body"), labels="topics", ignore=("id",)),
+        (7770, 3019, 15165, 90),
+    ),
+    "goemotions": _Entry(
+        partial(_load_texts, text=("text",), labels="emotions", ngrams=(1, 2)),
+        (43410, 5427, 58338, 28),
+    ),
     "espgame": _Entry(_load_lear, (18689, 2081, 1000, 268)),
-    "espgame-densehue": _Entry(_load_espgame_densehue, (20770, 0, 100, 268)),
+    "espgame-densehue": _Entry(
+        partial(_load_densehue, files=_ESPGAME_DENSEHUE), (20770, 0, 100, 268)
+    ),
+    "iaprtc12-densehue": _Entry(
+        partial(_load_densehue, files=("iaprtc12_DenseHue.mat",)), (19627, 0, 100, 291)
+    ),
     "pascal07": _Entry(_load_lear, (5011, 4952, 1000, 20)),
     "corel5k": _Entry(_load_corel5k, (4500, 499, 1000, 260)),
     "digit-scenes": _Entry(lambda name, data_home: make_digit_scenes(), (3000, 1000, 576, 10)),

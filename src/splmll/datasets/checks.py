@@ -14,6 +14,11 @@ from scipy import sparse
 
 from splmll.exceptions import DatasetError
 
+# Type of the labels that readers return. One byte would do for 0 and 1, but scikit-learn numbers
+# the columns of a label matrix in its own type: with uint8 its one-vs-rest takes column 256 for
+# column 0, without a word.
+LABEL_TYPE = np.int64
+
 
 def existing_file(path: Any) -> Path:
     """Return `path` as a Path if it is a file with something in it, else raise DatasetError."""
@@ -95,7 +100,7 @@ def check_count(names: Sequence[str], width: int, what: str, path: Any) -> None:
 
 
 def zero_one(values: Any, what: str, path: Any) -> Any:
-    """Return a label matrix as uint8 (sparse stays sparse) if all its cells are 0 or 1."""
+    """Return a label matrix as int64 (sparse stays sparse) if all its cells are 0 or 1."""
     cells = values.data if sparse.issparse(values) else values
     wrong = (cells != 0) & (cells != 1)
     if np.any(wrong):
@@ -110,7 +115,7 @@ def zero_one(values: Any, what: str, path: Any) -> Any:
             "recode it",
             path=path,
         )
-    return values.astype(np.uint8)
+    return values.astype(LABEL_TYPE)
 
 
 def check_finite(values: Any, what: str, path: Any, *, allow_missing: bool) -> None:

@@ -6,7 +6,6 @@ into memory.
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 
 from splmll.datasets.checks import check_unique, existing_file
 from splmll.datasets.columns import Table, count_columns, first_line, guess_delimiter, plain_cells
+from splmll.datasets.compressed import open_unpacked, packing_of
 from splmll.exceptions import DatasetError
 
 # Bytes that Arrow takes at once; no row may be longer. It reads up to 32 of them ahead, so this
@@ -51,7 +51,7 @@ def read_chunks(path: Any, rows: int) -> Iterator[Chunk]:
     Parameters
     ----------
     path : path-like
-        The file; `.gz` after `.csv` or `.tsv` is unpacked.
+        The file; CSV and TSV may be packed (`.gz`, `.bz2`, `.xz`).
     rows : int
         How many rows a chunk may have.
 
@@ -78,7 +78,7 @@ def read_chunks(path: Any, rows: int) -> Iterator[Chunk]:
         if start == b"PAR1" or suffixes[-1:] in ([".parquet"], [".pq"]):
             yield from _parquet_chunks(place, rows)
         else:
-            yield from _csv_chunks(place, rows, start[:2] == b"\x1f\x8b", ".tsv" in suffixes)
+            yield from _csv_chunks(place, rows, ".tsv" in suffixes)
     except (DatasetError, GeneratorExit):
         raise
     except Exception as error:
@@ -108,11 +108,11 @@ def _parquet_chunks(path: Path, rows: int) -> Iterator[Chunk]:
         raise DatasetError("the table has no rows; write it again", path=path)
 
 
-def _csv_chunks(path: Path, rows: int, zipped: bool, is_tsv: bool) -> Iterator[Chunk]:
+def _csv_chunks(path: Path, rows: int, is_tsv: bool) -> Iterator[Chunk]:
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    head = _head(path, zipped)
+    head = _head(path)
     delimiter = "\t" if is_tsv else guess_delimiter(head)
     bad_rows: list[Any] = []
 
@@ -126,7 +126,7 @@ def _csv_chunks(path: Path, rows: int, zipped: bool, is_tsv: bool) -> Iterator[C
     first = 0
     try:
         with (
-            pa.input_stream(str(path), compression="gzip" if zipped else None) as stream,
+            _stream(path) as stream,
             arrow_csv.open_csv(
                 stream,
                 read_options=arrow_csv.ReadOptions(
@@ -162,10 +162,18 @@ def _csv_chunks(path: Path, rows: int, zipped: bool, is_tsv: bool) -> Iterator[C
         raise DatasetError("the table has no rows below its first line; get it again", path=path)
 
 
-def _head(path: Path, zipped: bool) -> str:
-    with path.open("rb") as file:
-        unzipped = gzip.GzipFile(fileobj=file) if zipped else file
-        start = unzipped.read(_HEAD_BYTES)
+def _stream(path: Path) -> Any:
+    import pyarrow as pa
+
+    # Arrow unpacks no xz and says less about broken files; what is not packed it reads best itself.
+    if packing_of(path) is None:
+        return pa.input_stream(str(path), compression=None)
+    return pa.PythonFile(open_unpacked(path), mode="r")
+
+
+def _head(path: Path) -> str:
+    with open_unpacked(path) as file:
+        start = file.read(_HEAD_BYTES)
     head = start.decode("utf-8", errors="replace").removeprefix("\ufeff")
     if not head.strip():
         raise DatasetError("the file is empty; get it again from its source", path=path)

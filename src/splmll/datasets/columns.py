@@ -8,13 +8,13 @@ from __future__ import annotations
 import csv
 import io
 import re
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from splmll.datasets.checks import check_unique, decode, read_bytes
+from splmll.datasets.compressed import read_unpacked
 from splmll.exceptions import DatasetError
 
 _BLOCK = 64 * 1024 * 1024  # bytes that Arrow takes at once; no row may be longer
@@ -49,7 +49,7 @@ def read_columns(path: Any, delimiter: str | None = None, encoding: str = "utf-8
     Parameters
     ----------
     path : path-like
-        The file; `.gz` after `.csv` or `.tsv` is unpacked.
+        The file; CSV and TSV may be packed (`.gz`, `.bz2`, `.xz`).
     delimiter : str, optional
         What separates the columns; by default it is guessed from the suffix and the first line.
     encoding : str
@@ -71,27 +71,13 @@ def read_columns(path: Any, delimiter: str | None = None, encoding: str = "utf-8
     >>> table.names, table.columns["b"].to_pylist()
     (['a', 'b'], ['x'])
     """
-    content = read_bytes(path)
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    if content[:4] == b"PAR1" or suffixes[-1:] in ([".parquet"], [".pq"]):
+    if suffixes[-1:] in ([".parquet"], [".pq"]):
+        return _read_parquet(read_bytes(path), path)
+    content = read_unpacked(path)
+    if content[:4] == b"PAR1":
         return _read_parquet(content, path)
-    if suffixes[-1:] == [".gz"] or content[:2] == b"\x1f\x8b":
-        content = _unzip(content, path)
     return _read_csv(content, path, delimiter, encoding, is_tsv=".tsv" in suffixes)
-
-
-def _unzip(content: bytes, path: Any) -> bytes:
-    import gzip
-
-    try:
-        content = gzip.decompress(content)
-    except (OSError, EOFError, zlib.error) as error:
-        raise DatasetError(
-            f"the file is not whole gzip data ({error}); get it again", path=path
-        ) from error
-    if not content:
-        raise DatasetError("the file is empty; get it again from its source", path=path)
-    return content
 
 
 def _read_parquet(content: bytes, path: Any) -> Table:

@@ -43,6 +43,8 @@ class Dataset:
         For table data: feature name -> "numeric", "categorical" or "text".
     image_shape : tuple of int or None
         For pictures: the shape (channels, height, width) of one row of X; see `images`.
+    texts : ndarray of str or None
+        For data sets of texts: the text of every row, from which X was made.
 
     Examples
     --------
@@ -67,6 +69,7 @@ class Dataset:
     test: np.ndarray | None = None
     column_kinds: dict[str, str] = field(default_factory=dict)
     image_shape: tuple[int, ...] | None = None
+    texts: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "feature_names", [str(name) for name in self.feature_names])
@@ -103,6 +106,11 @@ class Dataset:
             raise DatasetError(
                 f"pictures of shape {self.image_shape} have {prod(self.image_shape)} pixels but "
                 f"X has {self.X.shape[1]} columns; make the two agree",
+                path=self.name,
+            )
+        if self.texts is not None and len(self.texts) != self.X.shape[0]:
+            raise DatasetError(
+                f"{len(self.texts)} texts for {self.X.shape[0]} rows; give one for each, or none",
                 path=self.name,
             )
 
@@ -169,6 +177,7 @@ class Dataset:
             name=f"{self.name}, {n_rows} rows",
             train=np.arange(n_rows) if split else None,
             test=np.arange(n_rows, len(kept)) if split else None,
+            texts=None if self.texts is None else self.texts[kept],
         )
 
     def describe(self) -> DatasetDescription:

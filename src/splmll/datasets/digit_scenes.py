@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from splmll.datasets.checks import LABEL_TYPE
 from splmll.datasets.dataset import Dataset
 from splmll.exceptions import DatasetError
 
@@ -122,7 +123,7 @@ def _draw(
     )
     # Where neighbours touch, the darker stroke stays on top.
     np.maximum.at(canvas, target, pictures[chosen])
-    return canvas, present.astype(np.uint8)
+    return canvas, present.astype(LABEL_TYPE)
 
 
 def _draw_labels(n: int, n_places: int, rng: np.random.Generator) -> np.ndarray:

@@ -7,13 +7,14 @@ everything counted from 0.
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import numpy as np
 
-from splmll.datasets.arff import MAX_COLUMNS, PathLike, make_csr, read_text, short, split_lines
+from splmll.datasets.compressed import unpacked_name
 from splmll.datasets.dataset import Dataset
 from splmll.datasets.libsvm import label_matrix, parse_rows
+from splmll.datasets.sparse_rows import MAX_COLUMNS, make_csr
+from splmll.datasets.text_files import PathLike, read_text, short, split_lines
 from splmll.exceptions import DatasetError
 
 
@@ -23,7 +24,8 @@ def read_extreme(path: PathLike, *, name: str | None = None) -> Dataset:
     Parameters
     ----------
     path : path-like
-        The file. A row without labels begins with a blank or with its first ``index:value``.
+        The file; it may be packed (`.gz`, `.bz2`, `.xz`). A row without labels begins with a blank
+        or with its first ``index:value``.
     name : str, optional
         Name of the data set; the stem of the file name if not given.
 
@@ -49,7 +51,7 @@ def read_extreme(path: PathLike, *, name: str | None = None) -> Dataset:
     ...     toy = read_extreme(path)
     >>> toy.Y.toarray()
     array([[1, 0, 1],
-           [0, 0, 0]], dtype=uint8)
+           [0, 0, 0]])
     """
     lines = split_lines(read_text(path))
     if not lines:
@@ -80,7 +82,7 @@ def read_extreme(path: PathLike, *, name: str | None = None) -> Dataset:
         Y=label_matrix(rows, n_labels),
         feature_names=[str(i) for i in range(n_features)],
         label_names=[str(i) for i in range(n_labels)],
-        name=Path(path).stem if name is None else name,
+        name=unpacked_name(path).stem if name is None else name,
     )
 
 

@@ -100,7 +100,7 @@ def read_lear(
     Returns
     -------
     Dataset
-        With float64 features and uint8 labels.
+        With float64 features and int64 labels.
 
     Examples
     --------

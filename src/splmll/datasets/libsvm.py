@@ -13,24 +13,16 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
 from scipy import sparse
 
-from splmll.datasets.arff import (
-    MAX_COLUMNS,
-    PathLike,
-    finite_number,
-    increases_within_rows,
-    make_csr,
-    read_text,
-    row_index,
-    short,
-    split_lines,
-)
+from splmll.datasets.checks import LABEL_TYPE
+from splmll.datasets.compressed import unpacked_name
 from splmll.datasets.dataset import Dataset
+from splmll.datasets.sparse_rows import MAX_COLUMNS, increases_within_rows, make_csr, row_index
+from splmll.datasets.text_files import PathLike, finite_number, read_text, short, split_lines
 from splmll.exceptions import DatasetError
 
 # A first line that begins so goes on with a JSON object of names; to others it is a comment.
@@ -53,7 +45,7 @@ def read_libsvm(
     Parameters
     ----------
     path : path-like
-        The file.
+        The file; it may be packed (`.gz`, `.bz2`, `.xz`).
     n_features : int, optional
         Number of features; the largest index decides if not given. Give it where a training
         and a test part have to agree.
@@ -131,7 +123,7 @@ def read_libsvm(
         Y=label_matrix(parsed, len(label_names), None if are_numbers else label_names),
         feature_names=feature_names,
         label_names=label_names,
-        name=Path(path).stem if name is None else name,
+        name=unpacked_name(path).stem if name is None else name,
     )
 
 
@@ -215,7 +207,7 @@ def label_matrix(
     --------
     >>> from splmll.datasets.libsvm import label_matrix, parse_rows
     >>> label_matrix(parse_rows(["2,0 1:2"], [1], "toy.svm"), 3).toarray()
-    array([[1, 0, 1]], dtype=uint8)
+    array([[1, 0, 1]])
     """
     columns = {name: i for i, name in enumerate(names or [])}
     lengths, indices = [], []
@@ -243,7 +235,7 @@ def label_matrix(
             found.add(column)
         lengths.append(len(found))
         indices += sorted(found)
-    ones = np.ones(len(indices), dtype=np.uint8)
+    ones = np.ones(len(indices), dtype=LABEL_TYPE)
     return make_csr(lengths, np.array(indices, dtype=np.int64), ones, width)
 
 

@@ -57,7 +57,7 @@ def read_mat(
     Returns
     -------
     Dataset
-        With float64 features and uint8 labels.
+        With float64 features and int64 labels.
 
     Examples
     --------

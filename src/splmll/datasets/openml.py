@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from splmll.datasets.checks import check_finite, check_unique
+from splmll.datasets.checks import LABEL_TYPE, check_finite, check_unique
 from splmll.datasets.dataset import Dataset
 from splmll.exceptions import DatasetError
 
@@ -89,7 +89,7 @@ def read_openml(
     check_unique(feature_names, "feature name", place)
     return Dataset(
         X=X,
-        Y=np.column_stack(columns),
+        Y=np.column_stack(columns).astype(LABEL_TYPE),
         feature_names=feature_names,
         label_names=label_names,
         name=name,
@@ -107,7 +107,7 @@ def _labels(column: pd.Series, place: str) -> np.ndarray:
             "label is TRUE/FALSE or 1/0; try another version",
             path=place,
         )
-    return words.isin(_TRUE).to_numpy().astype(np.uint8)
+    return words.isin(_TRUE).to_numpy()
 
 
 def _features(frame: Any, place: str, allow_missing: bool) -> tuple[Any, dict[str, str]]:

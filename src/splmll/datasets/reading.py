@@ -12,6 +12,7 @@ from typing import Any
 
 from splmll.datasets.arff import read_arff
 from splmll.datasets.checks import existing_file
+from splmll.datasets.compressed import open_unpacked, unpacked_name
 from splmll.datasets.dataset import Dataset
 from splmll.datasets.extreme import read_extreme
 from splmll.datasets.hvecs import read_lear
@@ -46,13 +47,18 @@ _SUFFIXES = {
 }
 
 
+# Binary formats, which pack their content themselves.
+_UNPACKED_ONLY = ("parquet", "mat", "hvecs")
+
+
 def read_dataset(path: str | Path, format: str | None = None, **options: Any) -> Dataset:
     r"""Read a data set from a file of any known format.
 
     Parameters
     ----------
     path : path-like
-        The file; for LEAR's `.hvecs` the one with the features.
+        The file; for LEAR's `.hvecs` the one with the features. Text formats may be packed with
+        gzip, bzip2 or xz (`.gz`, `.bz2`, `.xz`).
     format : str, optional
         "arff", "csv", "tsv", "parquet", "libsvm", "extreme" (the header line has three whole
         numbers), "mat" or "hvecs"; by default the suffix decides, and the content where it cannot.
@@ -93,30 +99,23 @@ def read_dataset(path: str | Path, format: str | None = None, **options: Any) ->
 
 def format_of(path: Path) -> str:
     """Return the format that the name of a file tells."""
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes[-1:] == [".gz"]:
-        suffixes.pop()
-    last = suffixes[-1] if suffixes else ""
-    found = _SUFFIXES.get(last) or _sniff(path)
+    plain = unpacked_name(path)
+    found = _SUFFIXES.get(plain.suffix.lower()) or _sniff(path)
     if found is None:
         raise DatasetError(
             "neither the name nor the first lines of the file show its format; pass format= one "
             f"of {', '.join(_READERS)}",
             path=path,
         )
+    if found in _UNPACKED_ONLY and plain != path:
+        raise DatasetError(f"{found} files are not read packed; unpack it", path=path)
     return found
 
 
 def _sniff(path: Path) -> str | None:
     """Return the format that the first bytes of a file show, if they do."""
-    try:
-        with path.open("rb") as file:
-            start = file.read(_SNIFFED)
-    except OSError as error:
-        raise DatasetError(
-            f"the file cannot be read ({error.strerror or error}); check its permissions",
-            path=path,
-        ) from error
+    with open_unpacked(path) as file:
+        start = file.read(_SNIFFED)
     if start.startswith(b"PAR1"):
         return "parquet"
     if start.startswith(b"MATLAB"):

@@ -15,8 +15,9 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from splmll.datasets.checks import check_unique
+from splmll.datasets.checks import LABEL_TYPE, check_unique
 from splmll.datasets.columns import Table, read_columns
+from splmll.datasets.compressed import unpacked_name
 from splmll.datasets.dataset import Dataset
 from splmll.exceptions import DatasetError
 
@@ -57,8 +58,8 @@ def read_table(
     Parameters
     ----------
     path : path-like
-        `.csv`, `.tsv` (both also with `.gz`), `.parquet` or `.pq`. The first line of a CSV file
-        names the columns.
+        `.csv`, `.tsv` (both also with `.gz`, `.bz2` or `.xz`), `.parquet` or `.pq`. The first
+        line of a CSV file names the columns.
     labels : sequence of str, optional
         Names of the label columns, which hold 0 and 1, or true and false.
     label_prefix : str, optional
@@ -112,7 +113,7 @@ def read_table(
     else:
         cut = 0 if label_prefix is None else len(label_prefix)
         label_names = [column[cut:] for column in label_like]
-        Y = np.column_stack([_label(table, column) for column in label_like])
+        Y = np.column_stack([_label(table, column) for column in label_like]).astype(LABEL_TYPE)
     check_unique(label_names, "label name", path)
 
     is_label = set(label_like)
@@ -135,7 +136,7 @@ def read_table(
         Y=Y,
         feature_names=list(features),
         label_names=label_names,
-        name=_stem(path) if name is None else name,
+        name=unpacked_name(path).stem if name is None else name,
         column_kinds=kinds,
     )
 
@@ -245,7 +246,7 @@ def _label(table: Table, column: str) -> np.ndarray:
     else:
         wrong = np.flatnonzero((values != 0) & (values != 1))
         if not wrong.size:
-            return values.astype(np.uint8)
+            return values.astype(bool)
         row = int(wrong[0])
     cell = cells[row].as_py()
     found = "is empty" if cell in (None, "") else f"holds {cell!r}"
@@ -290,7 +291,7 @@ def _tags(table: Table, column: str, delimiter: str | None) -> tuple[list[str], 
     indices = [number[tag] for row in rows for tag in sorted(row)]
     starts = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
     Y = sparse.csr_array(
-        (np.ones(len(indices), np.uint8), np.asarray(indices, np.int64), starts),
+        (np.ones(len(indices), LABEL_TYPE), np.asarray(indices, np.int64), starts),
         shape=(len(rows), len(names)),
     )
     return names, Y.toarray() if Y.shape[0] * Y.shape[1] <= _DENSE_CELLS else Y
@@ -464,10 +465,3 @@ def _text_or_categorical(texts: np.ndarray) -> str:
     words = sum(len(cell.split()) for cell in distinct) / len(distinct)
     many = len(distinct) > max(50, len(texts) / 2)
     return "text" if words >= 3 or many else "categorical"
-
-
-def _stem(path: Any) -> str:
-    place = Path(path)
-    if place.suffix.lower() == ".gz":
-        place = place.with_suffix("")
-    return place.stem

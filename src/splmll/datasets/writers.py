@@ -21,10 +21,11 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from splmll.datasets.arff import PathLike, check_cells, short
 from splmll.datasets.checks import check_finite
 from splmll.datasets.dataset import Dataset
 from splmll.datasets.libsvm import NAMES_PREFIX
+from splmll.datasets.sparse_rows import check_cells
+from splmll.datasets.text_files import PathLike, short
 from splmll.exceptions import DatasetError
 
 _SUFFIXES = {
