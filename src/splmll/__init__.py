@@ -14,14 +14,16 @@ if TYPE_CHECKING:
     from splmll.datasets import load_dataset, read_dataset
     from splmll.landmarks import SPLMLL
     from splmll.metrics import evaluate
+    from splmll.published import PublishedSPLMLL
 
 __version__ = "0.1.0.dev0"
 
-__all__ = ["SPLMLL", "__version__", "evaluate", "load_dataset", "read_dataset"]
+__all__ = ["SPLMLL", "PublishedSPLMLL", "__version__", "evaluate", "load_dataset", "read_dataset"]
 
 # Loaded when first asked for: the command line answers without waiting for PyTorch.
 _HOMES = {
     "SPLMLL": "splmll.landmarks",
+    "PublishedSPLMLL": "splmll.published",
     "evaluate": "splmll.metrics",
     "load_dataset": "splmll.datasets",
     "read_dataset": "splmll.datasets",

@@ -217,7 +217,10 @@ def train(
         module = build().to(device)
         replica = processes.replicate(module, seed)
         optimiser = torch.optim.AdamW(
-            module.parameters(), lr=training.learning_rate, weight_decay=training.weight_decay
+            module.parameters(),
+            lr=training.learning_rate,
+            weight_decay=training.weight_decay,
+            fused=True,  # one pass over the weights instead of a dozen: a quarter of the fit
         )
         average = _Average(module, training.averaging)
         history: list[dict[str, float]] = []

@@ -1,8 +1,7 @@
-"""SPL-MLL: the paper's method, one file for one step of it."""
+"""SPLMLL: landmarks that are predictable, and a recovery that does not hurt."""
 
-from splmll.landmarks.classifier import ABLATIONS, SPLMLL
+from splmll.landmarks.classifier import SPLMLL
 from splmll.landmarks.explanation import Explanation
 from splmll.landmarks.path import LandmarkPath
-from splmll.landmarks.statistics import Statistics
 
-__all__ = ["ABLATIONS", "SPLMLL", "Explanation", "LandmarkPath", "Statistics"]
+__all__ = ["SPLMLL", "Explanation", "LandmarkPath"]

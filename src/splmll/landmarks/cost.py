@@ -6,39 +6,40 @@ arrays and the products of large matrices.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
-from torch import nn
 
-from splmll.landmarks import folds
-from splmll.landmarks.label_moments import MOST_CANDIDATES
-from splmll.landmarks.statistics import CHUNK_ROWS, MOST_DENSE_LABELS
-from splmll.landmarks.stream import sample_size
-from splmll.landmarks.wide import (
+from splmll.embeddings import Embedding, automatic_embedding, embedding_of
+from splmll.embeddings.wide_ridge import (
     BLOCK_BYTES,
     by_features_bytes,
     by_rows_bytes,
     choose_solver,
 )
+from splmll.landmarks import folds
+from splmll.landmarks.label_moments import MOST_CANDIDATES
+from splmll.landmarks.out_of_core import SAMPLE_CELLS, sample_size
+from splmll.statistics import CHUNK_ROWS, MOST_DENSE_LABELS
 
 if TYPE_CHECKING:
     from splmll.landmarks.classifier import SPLMLL
 
 _FLOAT64, _FLOAT32 = 8, 4
 _EIGENVECTORS = 9  # operations for all eigenvectors, in units of the cube of the size
-_ALPHAS = 4  # values of the ridge that are tried, typically
+_RIDGES = 4  # values of the ridge that are tried, typically
 _FACTOR = 1 / 3  # operations of a Cholesky factor, in units of the cube of the size
-_ROUNDS = 50  # of the exact solver, over all values of lambda2
-_ROUND = 6  # operations of a round, in units of the cube of the number of candidates
+_RECOVERIES = 60  # solved for while softness, pull and the number of landmarks are chosen
 _LABEL_MATRICES = 12  # of C x C numbers that selection and recovery hold
 _SCORE_MATRICES = 6  # of (rows, labels) numbers while thresholds are tuned
 _ITERATIONS = 100  # of conjugate gradients, typically
 _SOLUTIONS = 3  # iterative solutions for a fold: two values of alpha, and the chosen one again
 _ADAM = 4  # numbers for a weight in training: itself, its gradient and two averages
+_SETTINGS = 4  # that one-vs-rest tries, typically
+_PASSES = 30  # of coordinate descent over the rows, typically
 _TRAINING = 6  # operations for a weight and a row: forward, and twice that backward
 
 
@@ -115,8 +116,13 @@ def check_memory(cost: Cost, limit: int | None = None) -> None:
 
 def estimate_cost(model: SPLMLL, X: Any, Y: Any) -> Cost:
     """Say what a fit will cost; see :meth:`splmll.SPLMLL.estimate_cost`."""
-    shape = _Shape.of(X, Y, model.cv or 1)
-    return _cost_of(model, model.embedding, shape)
+    shape = _Shape.of(X, Y, 1)
+    if isinstance(model.embedding, str) and model.embedding == "auto":
+        embedding = automatic_embedding(X if sparse.issparse(X) else shape)
+    else:
+        embedding = embedding_of(model.embedding)
+    n_folds = getattr(embedding, "preferred_folds", 5) if model.cv == "auto" else int(model.cv)
+    return _cost_of(embedding, replace(shape, folds=n_folds), model.n_jobs)
 
 
 @dataclass(frozen=True)
@@ -139,6 +145,11 @@ class _Shape:
         return cls(n_rows, n_features, n_labels, stored, stored_labels, n_folds)
 
     @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and features, as an array says it."""
+        return self.rows, self.features
+
+    @property
     def data(self) -> int:
         # Beside its value, a stored number of a sparse matrix has a column of 4 bytes.
         is_sparse = self.stored < self.rows * self.features
@@ -151,22 +162,24 @@ class _Shape:
         return min(self.labels, MOST_CANDIDATES) if many else self.labels
 
 
-def _cost_of(model: SPLMLL, kind: Any, shape: _Shape) -> Cost:
-    if isinstance(kind, (list, tuple)):
-        parts = [_cost_of(model, member, shape) for member in kind]
+def _cost_of(f: Embedding, shape: _Shape, n_jobs: int | None) -> Cost:
+    kind = type(f).__name__
+    params = f.get_params(deep=False)
+    if kind == "Blend":
+        parts = [_cost_of(embedding_of(each), shape, n_jobs) for each in params["members"]]
+        memory, work = max(part.memory for part in parts), sum(part.operations for part in parts)
         route = "blend of " + ", ".join(part.route for part in parts)
-        return _together(parts, shape, route)
-    if isinstance(kind, str) and kind == "linear":
+        return Cost(memory, work, shape.data, route)
+    if kind == "Linear":
         memory, operations, route = _linear(shape)
-    elif isinstance(kind, str) and kind == "kernel":
-        memory, operations, route = _kernel(shape, model.n_components)
-    elif isinstance(kind, str) and kind == "blend":
-        parts = [_cost_of(model, member, shape) for member in ("mlp", "kernel")]
-        return _together(parts, shape, "blend (trees not counted)")
-    elif kind == "mlp" or isinstance(kind, nn.Module):
-        memory, operations, route = _network(model, kind, shape)
+    elif kind == "Kernel":
+        memory, operations, route = _kernel(shape, params["n_components"])
+    elif kind in ("Network", "TorchModule"):
+        memory, operations, route = _network(params, shape, n_jobs)
+    elif kind == "OneVsRest":
+        memory, operations, route = _one_vs_rest(shape)
     else:
-        memory, operations, route = 0.0, 0.0, f"{type(kind).__name__} (itself not counted)"
+        memory, operations, route = 0.0, 0.0, f"{kind} (itself not counted)"
     selected, work = _selection(shape, in_one_pass=route == _IN_ONE_PASS)
     return Cost(int(memory + selected), operations + work, shape.data, route)
 
@@ -185,7 +198,7 @@ def _linear(shape: _Shape) -> tuple[float, float, str]:
         memory = float(by_features_bytes(D, K)) + (2 * K + 4) * D * summed * _FLOAT64
         memory += 3 * CHUNK_ROWS * (D + shape.stored_labels / max(1, N)) * _FLOAT64
         work = N * (D * density) ** 2 + 2 * N * D * density * P
-        work += (_ALPHAS * K + 1) * (_FACTOR * D**3 + 4 * D**2 * P)
+        work += (_RIDGES * K + 1) * (_FACTOR * D**3 + 4 * D**2 * P)
         return memory, work, _IN_ONE_PASS if large else "linear, through the features"
     copies = 2 * shape.data
     if solver == "rows":
@@ -204,38 +217,40 @@ def _kernel(shape: _Shape, n_components: int) -> tuple[float, float, str]:
     return memory, work, f"kernel with {m} components"
 
 
-def _network(model: SPLMLL, kind: Any, shape: _Shape) -> tuple[float, float, str]:
-    if isinstance(kind, nn.Module):
-        weights = sum(part.numel() for part in kind.parameters())
+def _network(
+    params: dict[str, Any], shape: _Shape, n_jobs: int | None
+) -> tuple[float, float, str]:
+    if "module" in params:
+        weights = sum(part.numel() for part in params["module"].parameters())
     else:
-        sizes = [shape.features, *model.hidden_layer_sizes, shape.predicted]
+        sizes = [shape.features, *params["hidden_layer_sizes"], shape.predicted]
         weights = sum((a + 1) * b for a, b in pairwise(sizes))
-    networks = model._n_repeats(shape.rows) * shape.folds if model.cv else 1
-    at_once = min(networks, max(1, abs(model.n_jobs or 1)))
-    memory = (_ADAM * at_once + networks) * weights * _FLOAT32 + shape.data
-    seen = shape.rows * (1 - 1 / shape.folds if shape.folds > 1 else 1.0)
-    work = float(_TRAINING) * weights * seen * model.max_epochs * networks
-    return memory, work, f"{networks} networks, {model.max_epochs} epochs at most"
+    at_once = min(shape.folds, max(1, abs(n_jobs or 1)))
+    memory = (_ADAM * at_once + shape.folds) * weights * _FLOAT32 + shape.data
+    seen = shape.rows * (1 - 1 / shape.folds)
+    epochs = params["max_epochs"]
+    work = float(_TRAINING) * weights * seen * epochs * shape.folds
+    return memory, work, f"{shape.folds} networks, {epochs} epochs at most"
+
+
+def _one_vs_rest(shape: _Shape) -> tuple[float, float, str]:
+    memory = 2.0 * shape.features * shape.predicted * _FLOAT32 + 2 * shape.data
+    fits = shape.folds + 1 + _SETTINGS
+    work = 4.0 * shape.stored * shape.predicted * _PASSES * fits
+    return memory, work, f"{shape.predicted} linear classifiers, {shape.folds} folds"
 
 
 def _selection(shape: _Shape, *, in_one_pass: bool) -> tuple[float, float]:
     """Memory and operations of selection, recovery and thresholds."""
     C, P, K = shape.labels, shape.predicted, shape.folds
-    many = P < C
-    tuned = min(shape.rows, sample_size(C)) if many or in_one_pass else shape.rows
-    memory = _SCORE_MATRICES * tuned * C * _FLOAT64
+    judged = sample_size(C) if in_one_pass else max(1, SAMPLE_CELLS // C)
+    memory = _SCORE_MATRICES * min(shape.rows, judged) * C * _FLOAT64
     if not in_one_pass:
         memory += shape.rows * P * _FLOAT64  # out-of-fold predictions
     memory += _LABEL_MATRICES * P**2 * _FLOAT64
-    if many:
-        memory += (K + 4) * P * C * _FLOAT64  # landmarks with all labels, in every fold
-    work = float(_ROUNDS * _ROUND * P**3) + 2.0 * (K + 1) * P**2 * C
+    memory += 2 * (K + 2) * P * C * _FLOAT64  # predictions with all labels, in every fold
+    work = _RECOVERIES * (_FACTOR * P**3 + 2.0 * P**2 * C) + 2.0 * (K + 1) * P**2 * C
     return memory, work
-
-
-def _together(parts: list[Cost], shape: _Shape, route: str) -> Cost:
-    memory, work = max(part.memory for part in parts), sum(part.operations for part in parts)
-    return Cost(memory, work, shape.data, route)
 
 
 def _numbers(data: Any, name: str) -> tuple[int, int]:

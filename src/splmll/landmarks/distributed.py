@@ -15,8 +15,8 @@ from sklearn.utils import check_array
 from splmll.extras import required
 from splmll.labels import read_labels
 from splmll.landmarks import folds
-from splmll.landmarks.statistics import reference_point
-from splmll.landmarks.stream import Stream, merged
+from splmll.landmarks.out_of_core import Stream, merged
+from splmll.statistics import reference_point
 
 if TYPE_CHECKING:
     from splmll.landmarks.classifier import SPLMLL
@@ -30,7 +30,7 @@ def fit_distributed(model: SPLMLL, X: Any, Y: Any) -> SPLMLL:
     Parameters
     ----------
     model : SPLMLL
-        With the linear embedding and the exact solver.
+        With the linear embedding.
     X : dask Array or DataFrame of shape (n_rows, n_features)
         Features.
     Y : dask Array, DataFrame or Series of shape (n_rows, n_labels) or (n_rows,)
@@ -54,6 +54,11 @@ def fit_distributed(model: SPLMLL, X: Any, Y: Any) -> SPLMLL:
     >>> len(model.thresholds_)
     3
     """
+    if not model.is_linear:
+        raise AttributeError(
+            'A fit on Dask collections needs embedding="linear", which learns from sums over rows, '
+            f"not {model.embedding!r}."
+        )
     dask = required("dask", "distributed", "A fit on a cluster")
     X_blocks, Y_blocks, lengths = _blocks(X, Y)
     n_rows = sum(lengths)
@@ -68,12 +73,7 @@ def fit_distributed(model: SPLMLL, X: Any, Y: Any) -> SPLMLL:
     if getattr(labels_head, "ndim", 2) == 1:
         found = dask.compute(*(dask.delayed(np.unique)(block) for block in Y_blocks))
         classes = read_labels(np.concatenate(found))[1].classes
-    n_features = model._check_features(head, reset=True).shape[1]
-    model._check_width(n_features)
-    label_format = read_labels(labels_head, allow_unknown=True, classes=classes)[1]
-    model._remember(label_format)
-    seed = model._new_stream(1, 1).seed
-    settings = (n_features, label_format.n_labels, model.cv, seed)
+    settings = model.begin_stream(head, labels_head, classes)
     starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
     shared = dask.delayed(shift)
     streams = [
@@ -83,13 +83,11 @@ def fit_distributed(model: SPLMLL, X: Any, Y: Any) -> SPLMLL:
     while len(streams) > 1:
         groups = [streams[i : i + FAN_IN] for i in range(0, len(streams), FAN_IN)]
         streams = [dask.delayed(merged)(group) for group in groups]
-    model._learn_from(dask.compute(streams[0])[0])
-    model._forget_stream()
-    return model
+    return model.learn_from(dask.compute(streams[0])[0])
 
 
 def _block_stream(
-    settings: tuple[int, int, int | None, int],
+    settings: dict[str, Any],
     first: int,
     n_rows_of_all: int,
     shift: np.ndarray | None,
@@ -98,7 +96,7 @@ def _block_stream(
     classes: Any,
 ) -> Stream:
     """What is kept of one block; runs where the block is."""
-    stream = Stream(*settings, first=first, shift=shift, n_rows_of_all=n_rows_of_all)
+    stream = Stream(**settings, first=first, shift=shift, n_rows_of_all=n_rows_of_all)
     if X.shape[0]:
         rows = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
         stream.add(rows, read_labels(Y, allow_unknown=True, classes=classes)[0])

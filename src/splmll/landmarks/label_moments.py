@@ -1,8 +1,7 @@
-"""What selection needs to know of the labels alone, for a handful of labels or for very many.
+"""What the labels alone tell: how each goes with all others, for a handful or for very many.
 
-Few labels: the C x C matrix of their moments. Very many: Y'Y stays sparse, some hundred labels are
-picked as candidates for landmarks, and only their moments, with each other and with all labels,
-are worked on.
+Few labels: the C x C matrix of their moments. Very many: Y'Y stays sparse, and some hundred labels
+from which the others are explained best are picked as candidates for landmarks.
 """
 
 from __future__ import annotations
@@ -11,149 +10,102 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
 
-from splmll.landmarks.statistics import MOST_DENSE_LABELS, Statistics
+from splmll.statistics import MOST_DENSE_LABELS, Statistics, fold_statistics, split_unknown
 
 MOST_CANDIDATES = 500  # labels that may become landmarks where there are very many
+CANDIDATE_RIDGE = 0.1  # of the regression on candidates, relative to the mean label variance
 
 # A label that adds less than this share of what the first one explained is no candidate.
 _NOTHING_LEFT = 1e-12
 
 
-@dataclass(frozen=True)
+def varying_labels(Y: Any) -> np.ndarray:
+    """Return which labels are neither always nor never true where they are known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll.landmarks.label_moments import varying_labels
+    >>> varying_labels(np.array([[1.0, 0, 1], [1, 1, np.nan]]))
+    array([False,  True, False])
+    """
+    labels, known = split_unknown(Y)
+    positives = np.asarray(labels.sum(axis=0)).ravel()
+    return (positives > 0) & (positives < (Y.shape[0] if known is None else known.sum(axis=0)))
+
+
+def label_sums(Y: Any, fold: np.ndarray) -> list[Statistics]:
+    """Return the sums of the labels alone, fold by fold."""
+    return fold_statistics(np.zeros((Y.shape[0], 0)), Y, fold)
+
+
+def are_many(Y: Any) -> bool:
+    """Whether labels are so many that only candidates are considered as landmarks.
+
+    Where labels are unknown, all pairs of labels have to be counted one by one: then never.
+    """
+    if Y.shape[1] <= MOST_DENSE_LABELS:
+        return False
+    return not np.isnan(Y.data if sparse.issparse(Y) else Y).any()
+
+
+@dataclass(frozen=True, eq=False)
 class LabelMoments:
-    """Moments of the labels, as far as selection and recovery need them.
+    """Covariances of the labels, as far as they are needed.
 
     Parameters
     ----------
-    candidates : ndarray of int
-        The labels that may become landmarks: all of them where labels are few.
-    G : ndarray of shape (n_candidates, n_candidates)
-        Their moments.
-    targets : ndarray of shape (n_candidates, n_targets)
-        Their moments with all labels, G itself where all are candidates. Of very many labels only
-        inner products of these rows matter, so they are rotated into ``n_candidates`` columns.
-    mean, variance : ndarray of shape (n_labels,)
-        Of every label.
-    explained : ndarray of shape (n_labels,)
-        How much of the variance of all labels each label alone explains.
-    unit : float
-        Mean diagonal of the moments of all labels, what penalties are multiples of.
+    sums : Statistics
+        With Y'Y, which is sparse where labels are very many.
     """
 
-    candidates: np.ndarray
-    G: np.ndarray
-    targets: np.ndarray
-    mean: np.ndarray
-    variance: np.ndarray
-    explained: np.ndarray
-    unit: float
-    statistics: Statistics
-    center: bool
+    sums: Statistics
 
-    @classmethod
-    def of(
-        cls,
-        statistics: Statistics,
-        center: bool,
-        varying: np.ndarray,
-        rho: float,
-        *,
-        every: bool = False,
-    ) -> LabelMoments:
-        """Return the moments from the statistics of all rows.
+    @property
+    def mean(self) -> np.ndarray:
+        """Mean of every label over the rows where it is known."""
+        return self.sums.label_mean
 
-        Parameters
-        ----------
-        statistics : Statistics
-            With Y'Y, which is sparse where labels are very many.
-        center : bool
-            Whether labels are measured from their means.
-        varying : ndarray of bool
-            Labels that are not constant; others cannot be candidates.
-        rho : float
-            Ridge of the recovery, relative to ``unit`` (as given to SPLMLL).
-        every : bool, default=False
-            Take all labels as candidates, however many.
+    def rows(self, labels: np.ndarray) -> np.ndarray:
+        """Return the covariances of some labels with all labels, (n, n_labels).
 
         Examples
         --------
         >>> import numpy as np
         >>> from splmll.landmarks.label_moments import LabelMoments
-        >>> from splmll.landmarks.statistics import Statistics
+        >>> from splmll.statistics import Statistics
         >>> Y = np.array([[1.0, 0], [1, 0], [0, 1], [0, 0]])
-        >>> sums = Statistics.of(np.zeros((4, 0)), Y)
-        >>> LabelMoments.of(sums, True, np.array([True, True]), rho=0.1).G
-        array([[ 0.25  , -0.125 ],
-               [-0.125 ,  0.1875]])
+        >>> LabelMoments(Statistics.of(np.zeros((4, 0)), Y)).rows(np.array([0]))
+        array([[ 0.25 , -0.125]])
         """
-        if every or not sparse.issparse(statistics.yy):
-            G = statistics.label_moments(center)
-            covariance = G if center else statistics.label_moments(center=True)
-            variance = np.diag(covariance).copy()
-            explained = _ratio((covariance**2).sum(axis=0), variance)
-            everything = np.arange(len(G))
-            unit = float(np.mean(np.diag(G)))
-            mean = statistics.label_mean
-            return cls(everything, G, G, mean, variance, explained, unit, statistics, center)
-        return cls._of_many(statistics, center, varying, rho)
+        if not sparse.issparse(self.sums.yy):
+            return self.sums.label_moments(center=True)[labels]
+        rows = self.sums.yy[labels].toarray() / self.sums.n_rows
+        return rows - np.outer(self.mean[labels], self.mean)
 
-    @classmethod
-    def _of_many(
-        cls, statistics: Statistics, center: bool, varying: np.ndarray, rho: float
-    ) -> LabelMoments:
-        mean = statistics.label_mean
-        pairs = sparse.csr_array(statistics.yy / statistics.n_rows)
-        variance = mean - mean**2  # 0/1 labels are their own squares
-        operator = SparseMoments(pairs, mean if center else np.zeros_like(mean))
-        unit = float(np.mean(operator.diagonal))
-        candidates = pick_candidates(operator, varying, MOST_CANDIDATES, rho * unit)
-        rows = pairs[candidates]
-        products = operator.row_products(rows, candidates)
-        centred = operator if center else SparseMoments(pairs, mean)
-        return cls(
-            candidates,
-            operator.among(rows, candidates),
-            _square_root(products),
-            mean,
-            variance,
-            _ratio(centred.column_squares, variance),
-            unit,
-            statistics,
-            center,
-        )
+    def representativeness(self) -> np.ndarray:
+        """Return the share of the variance of all labels that each label alone explains."""
+        if sparse.issparse(self.sums.yy):
+            operator = self._operator()
+            squares, variance = operator.column_squares, self.mean - self.mean**2
+        else:
+            covariance = self.sums.label_moments(center=True)
+            squares, variance = (covariance**2).sum(axis=0), np.diag(covariance)
+        explained = np.where(variance > 0, squares / np.where(variance > 0, variance, 1.0), 0.0)
+        return explained / max(float(variance.sum()), np.finfo(float).tiny)
 
-    @property
-    def n_labels(self) -> int:
-        """Number of labels."""
-        return len(self.mean)
+    def candidates(self, varying: np.ndarray) -> np.ndarray:
+        """Return the labels that may become landmarks: all, or those that explain most."""
+        if not sparse.issparse(self.sums.yy):
+            return np.arange(len(varying))
+        operator = self._operator()
+        ridge = CANDIDATE_RIDGE * float(np.mean(operator.diagonal))
+        return pick_candidates(operator, varying, MOST_CANDIDATES, ridge)
 
-    @property
-    def all_are_candidates(self) -> bool:
-        """Whether the moments are those of all labels."""
-        return len(self.candidates) == self.n_labels
-
-    def rows(self, labels: np.ndarray) -> np.ndarray:
-        """Return the moments of some labels with all labels, (n, n_labels)."""
-        if self.all_are_candidates:
-            return self.G[labels]
-        return moment_rows(self.statistics, labels, self.center)
-
-    def spread(self, values: np.ndarray, fill: float = 0.0) -> np.ndarray:
-        """Return values of the candidates as values of all labels."""
-        result = np.full((self.n_labels, *values.shape[1:]), fill)
-        result[self.candidates] = values
-        return result
-
-
-def moment_rows(statistics: Statistics, labels: np.ndarray, center: bool) -> np.ndarray:
-    """Return the moments of some labels with all labels, (n, n_labels)."""
-    if not sparse.issparse(statistics.yy):
-        return statistics.label_moments(center)[labels]
-    rows = statistics.yy[labels].toarray() / statistics.n_rows
-    mean = statistics.label_mean
-    return rows - np.outer(mean[labels], mean) if center else rows
+    def _operator(self) -> SparseMoments:
+        return SparseMoments(sparse.csr_array(self.sums.yy / self.sums.n_rows), self.mean)
 
 
 class SparseMoments:
@@ -184,16 +136,6 @@ class SparseMoments:
     def column(self, label: int) -> np.ndarray:
         """Return one column."""
         return self.pairs[[label]].toarray()[0] - self.mean * self.mean[label]
-
-    def among(self, rows: sparse.csr_array, labels: np.ndarray) -> np.ndarray:
-        """Return the block of some labels; ``rows`` are their rows of Z."""
-        return rows[:, labels].toarray() - np.outer(self.mean[labels], self.mean[labels])
-
-    def row_products(self, rows: sparse.csr_array, labels: np.ndarray) -> np.ndarray:
-        """Return the inner products of some rows of the matrix; ``rows`` are those of Z."""
-        mean, cross = self.mean[labels], self.pairs_mean[labels]
-        products = (rows @ rows.T).toarray() - np.outer(cross, mean) - np.outer(mean, cross)
-        return products + (self.mean @ self.mean) * np.outer(mean, mean)
 
 
 def pick_candidates(
@@ -256,23 +198,3 @@ def pick_candidates(
         diagonal = np.maximum(diagonal - u**2, 0.0)
         factors[step] = u
     return np.sort(np.asarray(taken, dtype=np.intp))
-
-
-def _square_root(products: np.ndarray) -> np.ndarray:
-    """Return a square matrix whose rows have these inner products."""
-    values, vectors = linalg.eigh(products)
-    return vectors * np.sqrt(np.maximum(values, 0.0))
-
-
-def _ratio(squares: np.ndarray, variance: np.ndarray) -> np.ndarray:
-    return np.where(variance > 0, squares / np.where(variance > 0, variance, 1.0), 0.0)
-
-
-def are_many(Y: Any) -> bool:
-    """Whether labels are so many that only candidates are considered as landmarks.
-
-    Where labels are unknown, all pairs of labels have to be counted one by one: then never.
-    """
-    if Y.shape[1] <= MOST_DENSE_LABELS:
-        return False
-    return not np.isnan(Y.data if sparse.issparse(Y) else Y).any()

@@ -16,8 +16,8 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from splmll.base import MultilabelClassifier
-from splmll.landmarks.embedding import take_rows
-from splmll.landmarks.tuning import len_of
+from splmll.arrays import n_rows as rows_of
+from splmll.arrays import take_rows
 
 BLOCK_CELLS = 2**22  # scores of one block of rows; 32 MiB
 MIN_BLOCK_ROWS = 64
@@ -101,17 +101,18 @@ class BlockPrediction(MultilabelClassifier):
         if not self._is_fitted():
             check_is_fitted(self)
         X = self._check_features(X, reset=False)
-        n_rows = len_of(X)
+        n_rows = rows_of(X)
         step = max(MIN_BLOCK_ROWS, BLOCK_CELLS // self.label_format_.n_labels)
         if n_rows <= step:
             return work(X)
-        blocks = [np.arange(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
+        # A slice of an array is a view; a list of row numbers would copy it.
+        blocks = [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
         if effective_n_jobs(self.n_jobs) == 1:
-            answers = [work(_rows(X, block)) for block in blocks]
+            answers = [work(take_rows(X, block)) for block in blocks]
         else:
             # Threads: the products release Python's lock, and rows need not be copied.
             answers = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                delayed(work)(_rows(X, block)) for block in blocks
+                delayed(work)(take_rows(X, block)) for block in blocks
             )
         if sparse.issparse(answers[0]):
             return sparse.csr_array(sparse.vstack(answers))
@@ -142,11 +143,6 @@ class BlockPrediction(MultilabelClassifier):
             and not hasattr(self, "feature_names_in_")
             and np.isfinite(X).all()
         )
-
-
-def _rows(X: Any, block: np.ndarray) -> Any:
-    # A slice of an array is a view; a list of row numbers would copy it.
-    return X[block[0] : block[-1] + 1] if hasattr(X, "shape") else take_rows(X, block)
 
 
 def _highest(scores: np.ndarray, k: int) -> sparse.csr_array:

@@ -1,7 +1,7 @@
-"""Block-exact minimisation of the objective on sufficient statistics.
+"""The published objective solved exactly, block by block, on sufficient statistics.
 
-With diagonal selection B = diag(b), label moments G = Y'Y / n and honest prediction errors E the
-objective of ``objective.py`` is a function of C x C matrices only::
+With diagonal selection B = diag(b), label moments G = Y'Y and prediction errors
+E_j = ||f_j - y_j||^2 the objective of ``objective.py`` is a function of C x C matrices only::
 
     J(b, A) = sum_j E_j b_j^2 + tr(G) - 2 tr(A'BG) + tr(A'BGBA)
               + lambda1 ||b - 1||^2 + lambda2 ||b||_1 + rho ||A||^2
@@ -29,12 +29,10 @@ from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso
 
-from splmll.landmarks.objective import Penalties
+from splmll.published.objective import TERMS, Penalties
 
 # Relative differences of the objective that may be rounding.
 _ROUNDING = 1e-13
-
-TERMS = ("predictability", "representativeness", "identity", "sparsity", "ridge")
 
 
 @dataclass
@@ -58,7 +56,6 @@ def minimise(
     *,
     support: np.ndarray | None = None,
     start: np.ndarray | None = None,
-    targets: np.ndarray | None = None,
     tol: float = 1e-10,
     max_iter: int = 2000,
 ) -> Solution:
@@ -69,16 +66,13 @@ def minimise(
     G : ndarray of shape (n_labels, n_labels)
         Label moments, positive semi-definite.
     E : ndarray of shape (n_labels,)
-        Mean squared error of each label's prediction.
+        Squared error of each label's prediction, over as many rows as G.
     penalties : Penalties
         lambda1, lambda2 and rho.
     support : ndarray of bool, optional
         Labels that may become landmarks; all by default.
     start : ndarray of shape (n_labels,), optional
         Where b starts; 1 on the support by default.
-    targets : ndarray of shape (n_labels, n_targets), optional
-        Moments of these labels with the labels that they recover, where those are not just
-        themselves. The objective then lacks the variance of the others, a constant.
     tol : float, default=1e-10
         Largest violation of the optimality conditions, relative to the mean label moment.
     max_iter : int, default=2000
@@ -92,8 +86,8 @@ def minimise(
     Examples
     --------
     >>> import numpy as np
-    >>> from splmll.landmarks.exact import minimise
-    >>> from splmll.landmarks.objective import Penalties
+    >>> from splmll.published.exact import minimise
+    >>> from splmll.published.objective import TERMS, Penalties
     >>> G = np.array([[0.25, 0.24, 0.0], [0.24, 0.25, 0.0], [0.0, 0.0, 0.2]])
     >>> E = np.array([0.05, 0.2, 0.05])  # the second label copies the first and is harder
     >>> solution = minimise(G, E, Penalties(lambda1=0.02, lambda2=0.1, rho=0.02))
@@ -102,8 +96,7 @@ def minimise(
     """
     support = np.ones(len(E), dtype=bool) if support is None else support
     b = np.where(support, 1.0 if start is None else start, 0.0).astype(np.float64)
-    targets = G if targets is None else targets
-    problem = Problem(G, E, penalties, support, targets)
+    problem = Problem(G, E, penalties, support)
     point = Point(problem, b)
     history = [{"block": 0.0, **point.terms(point.b)}]
     wanted = tol * max(float(np.mean(np.diag(G))), np.finfo(float).tiny)
@@ -125,7 +118,7 @@ def minimise(
         history.append({"block": 0.0, **point.terms(b)})
         if same or point.violation <= wanted:
             break
-    return Solution(point.b, solve_recovery(G, point.b, penalties.rho, targets), history)
+    return Solution(point.b, solve_recovery(G, point.b, penalties.rho), history)
 
 
 @dataclass
@@ -136,7 +129,6 @@ class Problem:
     E: np.ndarray
     penalties: Penalties
     support: np.ndarray
-    targets: np.ndarray
 
 
 class Point:
@@ -150,7 +142,7 @@ class Point:
         self.landmarks = np.flatnonzero(b)
         self.rho = problem.penalties.rho
         chosen = b[self.landmarks]
-        T = problem.targets[self.landmarks]
+        T = problem.G[self.landmarks]
         G = problem.G[np.ix_(self.landmarks, self.landmarks)]
         self.left = chosen[:, None] * G * chosen
         A = _solve_ridge(self.left, chosen[:, None] * T, self.rho)
@@ -240,21 +232,15 @@ class Point:
         return ahead
 
 
-def solve_recovery(
-    G: np.ndarray, b: np.ndarray, rho: float, targets: np.ndarray | None = None
-) -> np.ndarray:
-    """Return the best recovery for a selection: (B G B + rho I) A = B G on the landmark rows.
-
-    Where the recovered labels are not those of G, ``targets`` stands on the right.
-    """
-    targets = G if targets is None else targets
-    A = np.zeros(targets.shape)
+def solve_recovery(G: np.ndarray, b: np.ndarray, rho: float) -> np.ndarray:
+    """Return the best recovery for a selection: (B G B + rho I) A = B G on the landmark rows."""
+    A = np.zeros(G.shape)
     landmarks = np.flatnonzero(b)
     if len(landmarks) == 0:
         return A
     chosen = b[landmarks]
     left = chosen[:, None] * G[np.ix_(landmarks, landmarks)] * chosen
-    right = chosen[:, None] * targets[landmarks]
+    right = chosen[:, None] * G[landmarks]
     A[landmarks] = _solve_ridge(left, right, rho)
     return A
 
@@ -324,11 +310,11 @@ def _cholesky(H: np.ndarray) -> np.ndarray:
 
 
 def _quadratic(
-    G: np.ndarray, E: np.ndarray, A: np.ndarray, penalties: Penalties, targets: np.ndarray
+    G: np.ndarray, E: np.ndarray, A: np.ndarray, penalties: Penalties
 ) -> tuple[np.ndarray, np.ndarray]:
     H = G * (A @ A.T)
     H[np.diag_indices_from(H)] += E + penalties.lambda1
-    g = np.einsum("jl,jl->j", A, targets) + penalties.lambda1
+    g = np.einsum("jl,jl->j", A, G) + penalties.lambda1
     return H, g
 
 
@@ -338,12 +324,11 @@ def objective(
     b: np.ndarray,
     A: np.ndarray,
     penalties: Penalties,
-    targets: np.ndarray | None = None,
 ) -> dict[str, float]:
     """Return every term of J(b, A) by name, and their sum as ``objective``."""
     landmarks = np.flatnonzero(b)
     chosen, rows = b[landmarks, None], A[landmarks]
-    weighted = chosen * (G if targets is None else targets)[landmarks]
+    weighted = chosen * G[landmarks]
     among = chosen * G[np.ix_(landmarks, landmarks)] * chosen.T
     left_over = np.trace(G) - 2 * np.sum(rows * weighted) + np.sum(rows * (among @ rows))
     return _all_terms(E, b, left_over, float(np.sum(A**2)), penalties)
@@ -352,14 +337,14 @@ def objective(
 def _all_terms(
     E: np.ndarray, b: np.ndarray, left_over: Any, A_square: float, penalties: Penalties
 ) -> dict[str, float]:
-    terms = {
-        "predictability": float(E @ b**2),
-        "representativeness": float(left_over),
-        "identity": penalties.lambda1 * float(np.sum((b - 1) ** 2)),
-        "sparsity": penalties.lambda2 * float(np.sum(np.abs(b))),
-        "ridge": penalties.rho * A_square,
-    }
-    return {**terms, "objective": sum(terms.values())}
+    values = (
+        float(E @ b**2),
+        float(left_over),
+        penalties.lambda1 * float(np.sum((b - 1) ** 2)),
+        penalties.lambda2 * float(np.sum(np.abs(b))),
+        penalties.rho * A_square,
+    )
+    return {**dict(zip(TERMS, values, strict=True)), "objective": sum(values)}
 
 
 def optimality_residual(
@@ -369,11 +354,9 @@ def optimality_residual(
     A: np.ndarray,
     support: np.ndarray | None,
     penalties: Penalties,
-    targets: np.ndarray | None = None,
 ) -> float:
     """Return the largest violation of the first-order conditions in b and in A."""
-    targets = G if targets is None else targets
-    H, g = _quadratic(G, E, A, penalties, targets)
+    H, g = _quadratic(G, E, A, penalties)
     slope = 2 * (H @ b - g)
     in_b = np.where(
         b != 0,
@@ -382,5 +365,5 @@ def optimality_residual(
     )
     if support is not None:
         in_b = in_b[support]
-    in_A = 2 * ((b[:, None] * G * b) @ A + penalties.rho * A - b[:, None] * targets)
+    in_A = 2 * ((b[:, None] * G * b) @ A + penalties.rho * A - b[:, None] * G)
     return float(max(in_b.max(initial=0.0), np.abs(in_A).max(initial=0.0)))

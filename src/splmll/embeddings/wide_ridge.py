@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import linalg, sparse
 
-from splmll.landmarks.statistics import split_unknown
+from splmll.statistics import split_unknown
 
 # The largest size of the square matrices of a direct solution: with five folds 2990 features, or
 # 2590 rows. Beyond, it also takes longer than the iteration, for rows earlier than for features.
@@ -37,7 +37,7 @@ def by_features_bytes(n_features: int, n_folds: int) -> int:
 
     Examples
     --------
-    >>> from splmll.landmarks.wide import by_features_bytes
+    >>> from splmll.embeddings.wide_ridge import by_features_bytes
     >>> by_features_bytes(1000, n_folds=5)
     120000000
     """
@@ -49,7 +49,7 @@ def by_rows_bytes(n_rows: int) -> int:
 
     Examples
     --------
-    >>> from splmll.landmarks.wide import by_rows_bytes
+    >>> from splmll.embeddings.wide_ridge import by_rows_bytes
     >>> by_rows_bytes(1000)
     40000000
     """
@@ -61,7 +61,7 @@ def choose_solver(n_rows: int, n_features: int, n_folds: int) -> str:
 
     Examples
     --------
-    >>> from splmll.landmarks.wide import choose_solver
+    >>> from splmll.embeddings.wide_ridge import choose_solver
     >>> choose_solver(10**6, 500, 5), choose_solver(2000, 50_000, 5), choose_solver(10**5, 2**20, 5)
     ('features', 'rows', 'iterative')
     """
@@ -104,7 +104,7 @@ class StandardRows:
     --------
     >>> import numpy as np
     >>> from scipy import sparse
-    >>> from splmll.landmarks.wide import StandardRows
+    >>> from splmll.embeddings.wide_ridge import StandardRows
     >>> X = np.array([[1.0, 0.0], [3.0, 0.0]])
     >>> rows = StandardRows(sparse.csr_array(X), np.array([2.0, 0.0]), np.ones(2))
     >>> rows @ np.array([[1.0], [5.0]])
@@ -274,7 +274,7 @@ def conjugate_gradients(
     Examples
     --------
     >>> import numpy as np
-    >>> from splmll.landmarks.wide import conjugate_gradients
+    >>> from splmll.embeddings.wide_ridge import conjugate_gradients
     >>> A, R = np.array([[2.0, 1.0], [1.0, 3.0]]), np.array([[3.0], [5.0]])
     >>> conjugate_gradients(lambda W: A @ W, R).round(6)
     array([[0.8],
@@ -314,7 +314,7 @@ class Explained:
     Examples
     --------
     >>> import numpy as np
-    >>> from splmll.landmarks.wide import Explained
+    >>> from splmll.embeddings.wide_ridge import Explained
     >>> explained = Explained()
     >>> explained.add(np.array([[0.1], [0.3]]), np.array([[0.0], [1.0]]))
     >>> round(explained.total(), 6)

@@ -1,19 +1,16 @@
-"""The objective of SPL-MLL and its two gradients, as formulas.
+"""The published objective and its two gradients, as formulas.
 
-With n rows of predictions F = f(X) and labels Y, the selection B (the paper's landmark selection
+With rows of predictions F = f(X) and labels Y, the selection B (the paper's landmark selection
 matrix), the recovery A (its label correlation matrix) and I the identity::
 
-    L(F, B, A) = 1/n ||(F - Y) B||^2        predictability: landmarks are easy to predict
-               + 1/n ||Y - Y B A||^2        representativeness: landmarks recover all labels
+    L(F, B, A) = ||(F - Y) B||^2            predictability: landmarks are easy to predict
+               + ||Y - Y B A||^2            representativeness: landmarks recover all labels
                + lambda1 ||B - I||^2        identity: a landmark keeps its own label
                + lambda2 ||B||_{2,1}        sparsity: few landmarks (sum of the row norms of B)
-               + rho ||A||^2                ridge: zero in the paper, see below
+               + rho ||A||^2                ridge: zero in the paper
 
-The paper leaves open whether its norms are sums or means over the rows. Means are used here, so
-that lambda1 and lambda2 mean the same for a batch of 64 rows and for a million.
-
-With rho = 0, as published, the minimum over A is A = B^-1 and no landmark is ever selected; a
-small rho repairs it (``tests/landmarks/test_theory.py`` shows both).
+The first two norms are sums over the rows of a batch, as they are written: with means instead,
+lambda1 and lambda2 would count 64 times as much in a batch of 64 rows.
 
 All functions take NumPy arrays or torch tensors; B is a full matrix, diagonal or not. ``known``
 is 1 where a label is known and 0 where it is not: there Y holds a 0, which as an input to the
@@ -26,6 +23,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+TERMS = ("predictability", "representativeness", "identity", "sparsity", "ridge")
 
 
 @dataclass(frozen=True)
@@ -45,20 +44,20 @@ def objective_terms(
     Examples
     --------
     >>> import numpy as np
-    >>> from splmll.landmarks.objective import Penalties, objective_terms
+    >>> from splmll.published.objective import Penalties, objective_terms
     >>> Y = np.array([[1.0, 0.0], [0.0, 1.0]])
-    >>> terms = objective_terms(Y, Y, np.eye(2), np.eye(2), Penalties(0.1, 0.1))
-    >>> {name: float(round(value, 3)) for name, value in terms.items()}
-    {'predictability': 0.0, 'representativeness': 0.0, 'identity': 0.0, 'sparsity': 0.2, 'ridge': 0.0}
-    """  # noqa: E501
-    n = Y.shape[0]
-    return {
-        "predictability": _square(_counted(F - Y, known) @ B) / n,
-        "representativeness": _square(_counted(Y - Y @ B @ A, known)) / n,
-        "identity": penalties.lambda1 * _square(B - identity_like(B)),
-        "sparsity": penalties.lambda2 * _row_norms(B).sum(),
-        "ridge": penalties.rho * _square(A),
-    }
+    >>> terms = objective_terms(Y - 0.5, Y, np.eye(2), np.eye(2), Penalties(0.1, 0.1))
+    >>> [round(float(value), 3) for value in terms.values()]
+    [1.0, 0.0, 0.0, 0.2, 0.0]
+    """
+    values = (
+        _square(_counted(F - Y, known) @ B),
+        _square(_counted(Y - Y @ B @ A, known)),
+        penalties.lambda1 * _square(B - identity_like(B)),
+        penalties.lambda2 * _row_norms(B).sum(),
+        penalties.rho * _square(A),
+    )
+    return dict(zip(TERMS, values, strict=True))
 
 
 def gradient_of_selection(
@@ -69,14 +68,13 @@ def gradient_of_selection(
     The paper writes the last term 2 lambda2 D B with D_ii = 1 / (2 ||B_i||): that is
     lambda2 B_i / ||B_i||, the gradient of the sparsity term. A zero row has subgradient zero.
     """
-    n = Y.shape[0]
     error = _counted(F - Y, known)
     residual = _counted(Y - Y @ B @ A, known)
     norms = _row_norms(B)
     D = 0.5 / (norms + (norms == 0))
     return (
-        (2 / n) * (error.T @ (error @ B))
-        - (2 / n) * (Y.T @ (residual @ A.T))
+        2 * (error.T @ (error @ B))
+        - 2 * (Y.T @ (residual @ A.T))
         + 2 * penalties.lambda1 * (B - identity_like(B))
         + 2 * penalties.lambda2 * (D[:, None] * B)
     )
@@ -84,9 +82,8 @@ def gradient_of_selection(
 
 def gradient_of_recovery(Y: Any, B: Any, A: Any, penalties: Penalties, known: Any = None) -> Any:
     """Return dL/dA, the paper's equation for A (plus the ridge)."""
-    n = Y.shape[0]
     residual = _counted(Y - Y @ B @ A, known)
-    return -(2 / n) * (B.T @ (Y.T @ residual)) + 2 * penalties.rho * A
+    return -2 * (B.T @ (Y.T @ residual)) + 2 * penalties.rho * A
 
 
 def identity_like(B: Any) -> Any:

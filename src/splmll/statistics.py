@@ -58,7 +58,7 @@ class Statistics:
     Examples
     --------
     >>> import numpy as np
-    >>> from splmll.landmarks.statistics import Statistics
+    >>> from splmll.statistics import Statistics
     >>> X, Y = np.arange(6.0).reshape(3, 2), np.array([[1.0, 0], [0, 1], [1, 1]])
     >>> whole = Statistics.of(X, Y)
     >>> halves = Statistics.of(X[:1], Y[:1]) + Statistics.of(X[1:], Y[1:])

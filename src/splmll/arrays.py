@@ -1,0 +1,80 @@
+"""What numpy, scipy, pandas and torch do differently, in one place."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+
+def dense(matrix: Any) -> np.ndarray:
+    """Return a matrix as an array.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from splmll.arrays import dense
+    >>> dense(sparse.eye_array(2))
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
+
+
+def n_rows(X: Any) -> int:
+    """Return the number of rows of an array, a sparse matrix, a data frame or a torch Dataset.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll.arrays import n_rows
+    >>> n_rows(np.zeros((3, 2))), n_rows([1, 2])
+    (3, 2)
+    """
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def take_rows(X: Any, rows: Any) -> Any:
+    """Return some rows of an array, a CSR array, a data frame or a torch Dataset.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll.arrays import take_rows
+    >>> take_rows(np.arange(4), slice(1, 3))
+    array([1, 2])
+    """
+    if is_torch_dataset(X):
+        from torch.utils.data import Subset
+
+        numbers = range(*rows.indices(len(X))) if isinstance(rows, slice) else rows.tolist()
+        return Subset(X, list(numbers))
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+def is_torch_dataset(X: Any) -> bool:
+    """Return whether this is a torch Dataset, without importing torch to find out.
+
+    Examples
+    --------
+    >>> from splmll.arrays import is_torch_dataset
+    >>> is_torch_dataset([1, 2])
+    False
+    """
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(X, torch.utils.data.Dataset)
+
+
+def is_torch_module(value: Any) -> bool:
+    """Return whether this is a torch module, without importing torch to find out.
+
+    Examples
+    --------
+    >>> from splmll.arrays import is_torch_module
+    >>> is_torch_module("mlp")
+    False
+    """
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.nn.Module)

@@ -1,0 +1,107 @@
+"""Kernel ridge regression with an RBF kernel, as a linear map of kernel features."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.kernel_approximation import Nystroem
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from splmll.embeddings.base import Embedding, FitContext
+from splmll.embeddings.linear import Linear
+
+
+class Kernel(Embedding):
+    """RBF kernel ridge regression of all labels.
+
+    The kernel features are those of Nystroem's method. With as many components as rows they
+    reproduce the kernel exactly; with fewer this is its low-rank approximation. The basis is drawn
+    from all rows, labels unseen.
+
+    Parameters
+    ----------
+    ridge : float or "auto", default="auto"
+        Relative to the mean variance of a kernel feature; "auto" takes the best out of fold.
+    gamma : float or "auto", default="auto"
+        RBF width; "auto" is one over the mean squared distance of two rows.
+    n_components : int, default=2000
+        Largest number of kernel features.
+    scale : bool or "auto", default="auto"
+        Whether to standardise the features; "auto" leaves sparse ones as they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll.embeddings import Kernel
+    >>> X = np.random.default_rng(0).normal(size=(90, 3))
+    >>> Y = (X[:, :1] ** 2 > 0.5) * 1.0
+    >>> f = Kernel().fit(X, Y, fold=np.arange(90) % 3)
+    >>> bool(np.mean((f.out_of_fold_ > 0.5) == Y) > 0.8)
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "ridge": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "gamma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "scale": ["boolean", StrOptions({"auto"})],
+    }
+
+    def __init__(
+        self,
+        ridge: float | str = "auto",
+        gamma: float | str = "auto",
+        n_components: int = 2000,
+        scale: bool | str = "auto",
+    ) -> None:
+        self.ridge = ridge
+        self.gamma = gamma
+        self.n_components = n_components
+        self.scale = scale
+
+    def fit(self, X: Any, Y: Any, fold: np.ndarray, context: FitContext | None = None) -> Kernel:
+        """Learn from features, labels and fold numbers."""
+        self.check()
+        context = FitContext() if context is None else context
+        scale = not sparse.issparse(X) if self.scale == "auto" else self.scale
+        self.scaler_ = StandardScaler(with_mean=not sparse.issparse(X)) if scale else None
+        scaled = X if self.scaler_ is None else self.scaler_.fit_transform(X)
+        self.features_ = Nystroem(
+            kernel="rbf",
+            gamma=_width(scaled) if self.gamma == "auto" else float(self.gamma),
+            n_components=min(self.n_components, scaled.shape[0]),
+            random_state=context.seed,
+        )
+        Z = self.features_.fit_transform(scaled)
+        self.linear_ = Linear(ridge=self.ridge, scale=False).fit(Z, Y, fold, context)
+        self.out_of_fold_ = self.linear_.out_of_fold_
+        return self
+
+    def finish(self, X: Any, Y: Any, outputs: np.ndarray) -> None:
+        """Keep the columns of these outputs."""
+        self.linear_.finish(X, Y, outputs)
+        del self.out_of_fold_
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return one score per row and output."""
+        if self.scaler_ is not None:
+            if self.scaler_.with_mean and sparse.issparse(X):
+                X = X.toarray()  # a model of dense rows centres them
+            X = self.scaler_.transform(X)
+        return self.linear_.predict(self.features_.transform(X))
+
+
+def _width(X: Any) -> float:
+    """One over the mean squared distance of two rows."""
+    if sparse.issparse(X):
+        square = float(X.multiply(X).sum(axis=1).mean())
+        centre = np.asarray(X.mean(axis=0)).ravel()
+    else:
+        square = float(np.mean(np.einsum("ij,ij->i", X, X)))
+        centre = X.mean(axis=0)
+    distance = 2 * (square - float(centre @ centre))
+    return 1.0 / distance if distance > 0 else 1.0

@@ -1,0 +1,88 @@
+"""Extremely randomised trees: one forest of all labels for each fold."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.ensemble import ExtraTreesRegressor
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from splmll.arrays import dense
+from splmll.embeddings.base import FitContext, FoldModels
+from splmll.statistics import split_unknown
+
+
+class Trees(FoldModels):
+    """Extremely randomised trees that predict all labels together.
+
+    Parameters
+    ----------
+    n_estimators : int, default=300
+        Trees in a forest; there is one forest for each fold.
+    min_samples_leaf : int, default=2
+        Rows in a leaf at least.
+    max_features : {"sqrt", "log2"}, int or float, default="sqrt"
+        Features that a split looks at, as in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll.embeddings import Trees
+    >>> X = np.random.default_rng(0).normal(size=(90, 3))
+    >>> f = Trees(n_estimators=20).fit(X, (X[:, :2] > 0) * 1.0, fold=np.arange(90) % 3)
+    >>> bool(0 <= f.out_of_fold_.min() and f.out_of_fold_.max() <= 1)
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
+        "max_features": [
+            StrOptions({"sqrt", "log2"}),
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="right"),
+        ],
+    }
+
+    def __init__(
+        self,
+        n_estimators: int = 300,
+        min_samples_leaf: int = 2,
+        max_features: str | int | float = "sqrt",
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+
+    def _fit_one(
+        self, X: Any, Y: Any, rows: np.ndarray, held: np.ndarray, k: int, context: FitContext
+    ) -> Any:
+        forest = ExtraTreesRegressor(
+            self.n_estimators,
+            min_samples_leaf=self.min_samples_leaf,
+            max_features=self.max_features,
+            random_state=(context.seed + k) % 2**31,
+        )
+        return forest.fit(X[rows], known_targets(Y[rows]))
+
+    def _predict_one(self, model: Any, X: Any) -> np.ndarray:
+        return np.asarray(model.predict(X), dtype=np.float64).reshape(X.shape[0], -1)
+
+
+def known_targets(Y: Any) -> np.ndarray:
+    """Return labels without gaps: where a label is unknown its mean says nothing either way.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll.embeddings.trees import known_targets
+    >>> known_targets(np.array([[1.0], [0.0], [np.nan]])).ravel()
+    array([1. , 0. , 0.5])
+    """
+    targets, known = split_unknown(dense(Y))
+    if known is not None:
+        mean = targets.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+        targets = np.where(known > 0, targets, mean)
+    return targets[:, 0] if targets.shape[1] == 1 else targets

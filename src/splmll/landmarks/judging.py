@@ -1,0 +1,107 @@
+"""What is chosen out of fold: measures of scores on rows that nothing was fitted on.
+
+Two candidates are compared on the same rows, dealt into groups: one is worse if the mean of the
+groups' differences is larger than its standard error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from splmll.arrays import dense
+from splmll.metrics import MEASURES
+from splmll.thresholds import MIN_ROWS, fit_threshold
+
+GROUPS = 10  # of rows, over which a standard error is taken
+JUDGED_CELLS = 2**21  # labels of rows that are measured; more rows would not change a choice
+
+#: Recovery may make none of these worse than the embedding alone.
+GUARDED = ("average_precision", "ranking_loss", "micro_f1")
+
+
+class Judge:
+    """Measures scores of rows group by group.
+
+    Parameters
+    ----------
+    Y : ndarray or CSR array of shape (n_rows, n_labels)
+        True labels; NaN where unknown. An unknown label never counts.
+    scoring : str
+        What candidates are compared by, a name in :data:`splmll.metrics.MEASURES`.
+    threshold : str or float
+        The rule by which scores become labels.
+    seed : int
+        Seed of the groups, and of the rows where only some are measured.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        The rows that are measured; scores are given for these.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll.landmarks.judging import Judge
+    >>> Y = (np.random.default_rng(0).random((200, 3)) < 0.5) * 1.0
+    >>> judge = Judge(Y, "average_precision", "micro-f1", seed=0)
+    >>> perfect, useless = judge.measure(Y), judge.measure(np.zeros((200, 3)))
+    >>> judge.is_worse(useless, perfect), judge.is_worse(perfect, useless)
+    (True, False)
+    """
+
+    def __init__(self, Y: Any, scoring: str, threshold: str | float, seed: int) -> None:
+        self.scoring, self.threshold = scoring, threshold
+        n_rows, n_labels = Y.shape
+        order = np.random.default_rng(seed).permutation(n_rows)
+        order = order[: max(MIN_ROWS, JUDGED_CELLS // n_labels)]
+        self.rows = np.sort(order)
+        truth = dense(Y[self.rows])
+        self._unknown = np.isnan(truth)
+        self._truth = np.where(self._unknown, 0.0, truth).astype(np.int8)
+        rng = np.random.default_rng(seed + 1)
+        self._group = rng.permutation(len(self.rows)) % min(GROUPS, len(self.rows))
+
+    def measure(self, scores: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the measures of every group: the one that decides, and the guarded ones."""
+        if self._unknown.any():
+            # Ranked last and not predicted, an unknown label changes no comparison.
+            scores = np.where(self._unknown, scores.min() - 1.0, scores)
+        predicted = fit_threshold(self.threshold, self._truth, scores).apply(scores)
+        given = {"scores": scores, "labels": predicted}
+        values: dict[str, list[float]] = {name: [] for name in {self.scoring, *GUARDED}}
+        for k in range(int(self._group.max()) + 1):
+            rows = self._group == k
+            for name, found in values.items():
+                measure = MEASURES[name]
+                found.append(measure.function(self._truth[rows], given[measure.needs][rows]))
+        return {name: np.asarray(found) for name, found in values.items()}
+
+    def value(self, measured: Mapping[str, np.ndarray]) -> float:
+        """Return the mean of the deciding measure, larger for better."""
+        return float(_larger_is_better(measured, self.scoring).mean())
+
+    def is_worse(
+        self, measured: Mapping[str, np.ndarray], than: Mapping[str, np.ndarray]
+    ) -> bool:
+        """Return whether a candidate is worse by more than one standard error."""
+        return _is_worse(measured, than, self.scoring)
+
+    def hurts(self, measured: Mapping[str, np.ndarray], alone: Mapping[str, np.ndarray]) -> bool:
+        """Return whether a candidate is worse than f alone in anything that is guarded."""
+        return any(_is_worse(measured, alone, name) for name in {self.scoring, *GUARDED})
+
+
+def _larger_is_better(measured: Mapping[str, np.ndarray], name: str) -> np.ndarray:
+    return measured[name] if MEASURES[name].greater_is_better else -measured[name]
+
+
+def _is_worse(
+    measured: Mapping[str, np.ndarray], than: Mapping[str, np.ndarray], name: str
+) -> bool:
+    behind = _larger_is_better(than, name) - _larger_is_better(measured, name)
+    n_groups = len(behind)
+    noise = behind.std(ddof=1) / np.sqrt(n_groups) if n_groups > 1 else 0.0
+    return bool(behind.mean() > noise + 1e-12)

@@ -1,0 +1,454 @@
+"""From out-of-fold predictions to landmarks: how soft, how strong a pull, which labels, how many.
+
+Everything is chosen on predictions of rows that f did not see. "Each label keeps its own
+prediction" is always among the choices, so that recovery does not hurt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from splmll.landmarks.judging import Judge
+from splmll.landmarks.recovery import CrossFittedRecovery, Map, logarithm, softened
+from splmll.landmarks.selection import honest_problem, select
+from splmll.statistics import Statistics, fold_statistics, sum_of
+from splmll.subset_search import SubsetProblem, addition_order
+from splmll.thresholds import MIN_ROWS
+
+PULLS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, np.inf)
+SOFTNESSES = (1.0, 0.7, 0.5, 0.35)
+TAILS = (0.0, 0.01, 0.02, 0.05, 0.1)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How predictions are mixed.
+
+    Parameters
+    ----------
+    softness : float, default=1.0
+        How predictions are flattened before; see :func:`splmll.landmarks.recovery.softened`.
+    pull : float, default=1.0
+        The pull of the recovery towards "a landmark keeps its own prediction".
+    tail : float, default=0.0
+        Weight with which the logarithm of a landmark's own prediction is added to its score: it
+        orders the many labels that are unlikely, where a sum over all landmarks is mostly noise,
+        and leaves the likely ones nearly as they are.
+    as_it_is : bool, default=False
+        Nothing is mixed: every label keeps its own prediction.
+    """
+
+    softness: float = 1.0
+    pull: float = 1.0
+    tail: float = 0.0
+    as_it_is: bool = False
+
+
+AS_IT_IS = Setting(pull=np.inf, as_it_is=True)
+
+# A number of landmarks that is behind the best by so much: fewer need not be tried.
+HOPELESS = 0.05
+
+Measured = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What landmarks are learned from.
+
+    Parameters
+    ----------
+    candidates : ndarray of int
+        The label of every output of f.
+    F : ndarray of shape (n_rows, n_outputs)
+        Out-of-fold predictions of the rows that choices are judged on: all rows or a sample.
+    Y : ndarray or CSR array of shape (n_rows, n_labels)
+        Labels of these rows; NaN where unknown.
+    fold : ndarray of int
+        Fold number of these rows.
+    varying : ndarray of bool
+        Labels that are not constant.
+    sums : callable
+        ``sums(softness)`` returns the sums of softened predictions with all labels, fold by fold,
+        over all rows.
+    may_soften : bool
+        Whether predictions are probabilities and all rows are at hand.
+    seed : int
+        Seed of whatever is sampled.
+    """
+
+    candidates: np.ndarray
+    F: np.ndarray
+    Y: Any
+    fold: np.ndarray
+    varying: np.ndarray
+    sums: Callable[[float], Sequence[Statistics]]
+    may_soften: bool
+    seed: int
+
+    @classmethod
+    def of_rows(
+        cls,
+        F: np.ndarray,
+        Y: Any,
+        fold: np.ndarray,
+        candidates: np.ndarray,
+        varying: np.ndarray,
+        judged: Any,
+        seed: int,
+    ) -> Evidence:
+        """Return the evidence of rows in memory, ``judged`` those that choices are judged on."""
+
+        def sums(softness: float) -> list[Statistics]:
+            return fold_statistics(
+                softened(F, softness), Y, fold, center_features=False, label_pairs=False
+            )
+
+        bounded = bool(F.min(initial=0.5) >= 0 and F.max(initial=0.5) <= 1)
+        return cls(
+            candidates, F[judged], Y[judged], fold[judged], varying, sums, bounded, seed
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Landmarks:
+    """What was learned: the landmarks and how all labels are recovered from them.
+
+    Attributes
+    ----------
+    outputs : ndarray of int
+        The outputs of f that are landmarks, those that explain most first.
+    labels : ndarray of int
+        Their labels.
+    setting : Setting
+        How their predictions are mixed.
+    map : Map
+        From softened predictions to scores.
+    explained : ndarray of shape (n_landmarks,)
+        Share of the variance of all labels that each landmark adds to those before it.
+    predictability : ndarray of shape (n_labels,)
+        Share of each label's variance that its own prediction explains; NaN where none was made.
+    path : DataFrame
+        What each number of landmarks achieves out of fold.
+    measures : DataFrame
+        Out-of-fold measures of f alone and of the model.
+    """
+
+    outputs: np.ndarray
+    labels: np.ndarray
+    setting: Setting
+    map: Map
+    explained: np.ndarray
+    predictability: np.ndarray
+    path: pd.DataFrame
+    measures: pd.DataFrame
+
+    def scores(self, F: np.ndarray) -> np.ndarray:
+        """Return the scores of all labels for predictions of the landmarks."""
+        return mixed(self.map, F, self.labels, self.setting)
+
+    def contributions(self, F: np.ndarray) -> np.ndarray:
+        """Return what each landmark adds to each label: (n_rows, n_landmarks, n_labels).
+
+        With ``map.intercept`` they sum to the scores.
+        """
+        parts = softened(F, self.setting.softness)[:, :, None] * self.map.recovery[None]
+        if self.setting.tail:
+            place = np.arange(len(self.labels))
+            parts[:, place, self.labels] += self.setting.tail * logarithm(F)
+        return parts
+
+    @classmethod
+    def unmixed(cls, labels: np.ndarray, mean: np.ndarray) -> Landmarks:
+        """Return the model in which these labels keep their own predictions."""
+        nothing = pd.DataFrame()
+        return cls(
+            outputs=np.arange(len(labels)),
+            labels=labels,
+            setting=AS_IT_IS,
+            map=Map.identity(labels, mean),
+            explained=np.zeros(len(labels)),
+            predictability=np.full(len(mean), np.nan),
+            path=nothing,
+            measures=nothing,
+        )
+
+
+class Learner:
+    """Chooses on evidence.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        Out-of-fold predictions and labels.
+    pull : float or "auto"
+        The pull of the recovery.
+    scoring : str
+        The measure that choices are judged by.
+    threshold : str or float
+        The rule by which scores become labels in measures that need them.
+    """
+
+    def __init__(
+        self, evidence: Evidence, pull: float | str, scoring: str, threshold: str | float
+    ) -> None:
+        self.evidence, self.pull = evidence, pull
+        self.judge = Judge(evidence.Y, scoring, threshold, evidence.seed)
+        self.allowed = evidence.varying[evidence.candidates]
+        self._judged_fold = evidence.fold[self.judge.rows]
+        self._judged_F = evidence.F[self.judge.rows]
+        self._sums: dict[float, Sequence[Statistics]] = {}
+        self._measured: dict[tuple[bytes, Setting], Measured] = {}
+
+    def learn(self, n_landmarks: int | None) -> tuple[Landmarks, np.ndarray]:
+        """Return what was learned, and the out-of-fold scores of the rows of the evidence.
+
+        Parameters
+        ----------
+        n_landmarks : int or None
+            Their number; None for the smallest that loses nothing.
+        """
+        every = np.flatnonzero(self.allowed)
+        budget = None if n_landmarks is None else min(n_landmarks, len(every))
+        if len(every) == 0 or len(self.evidence.F) < MIN_ROWS:
+            # Too little to choose on: all keep their own predictions, unless there is a budget.
+            if budget is None or budget == len(every):
+                return self._described(every, AS_IT_IS, [])
+            return self._described(select(self._problem(1.0), budget), Setting(), [])
+        setting = self._best_setting(every)
+        if budget is None:
+            return self._smallest_that_loses_nothing(every, setting)
+        if budget < len(every):
+            every = select(self._problem(setting.softness), budget)
+            setting = self._nearby(every, setting)
+        return self._described(every, setting, [self._step(every, setting)])
+
+    def path(self, counts: Sequence[int]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return for every number of landmarks their labels and their out-of-fold scores."""
+        every = np.flatnonzero(self.allowed)
+        whole = self._best_setting(every)
+        problem = self._problem(whole.softness)
+        order, _ = addition_order(problem, max(counts))
+        found = []
+        for count in counts:
+            chosen, setting = every, whole
+            if count < len(every):
+                chosen = select(problem, count, order)
+                setting = self._nearby(chosen, whole)
+            scores = self._scores(chosen, setting, self.evidence.F, self.evidence.fold)
+            found.append((self.evidence.candidates[chosen], scores))
+        return found
+
+    # Choices ------------------------------------------------------------------------------------
+
+    def _best_setting(self, chosen: np.ndarray) -> Setting:
+        """Choose how every label is mixed from all; f alone must not be better.
+
+        One thing is varied at a time, softness and pull twice: they go together.
+        """
+        best = Setting() if self.pull == "auto" else Setting(pull=float(self.pull))
+        tried: dict[Setting, float] = {}
+        choices: dict[str, tuple[float, ...]] = {}
+        if self.evidence.may_soften:
+            choices |= {"softness": SOFTNESSES, "tail": TAILS}
+        if self.pull == "auto":
+            choices["pull"] = PULLS
+        for name in ("softness", "pull", "tail", "pull", "softness"):
+            for value in choices.get(name, (getattr(best, name),)):
+                each = replace(best, **{name: value})
+                tried[each] = self.judge.value(self._measure(chosen, each))
+            best = max(tried, key=lambda each: tried[each])
+        if self.pull != "auto":
+            return best
+        for each in sorted(tried, key=lambda each: -tried[each]):
+            if not self.judge.hurts(self._measure(chosen, each), self.alone):
+                return each
+        return AS_IT_IS
+
+    def _nearby(self, chosen: np.ndarray, setting: Setting) -> Setting:
+        """Choose the pull for fewer landmarks: they have to carry more, so a weaker one is tried."""
+        if self.pull != "auto":
+            return replace(setting, as_it_is=False)
+        finite = [pull for pull in PULLS if np.isfinite(pull)]
+        place = finite.index(setting.pull) if setting.pull in finite else len(finite) - 1
+        best = replace(setting, pull=finite[place], as_it_is=False)
+        for pull in finite[:place][::-1]:
+            other = replace(best, pull=pull)
+            if self._value(chosen, other) <= self._value(chosen, best):
+                break
+            best = other
+        return best
+
+    def _smallest_that_loses_nothing(
+        self, every: np.ndarray, whole: Setting
+    ) -> tuple[Landmarks, np.ndarray]:
+        """Follow the path downwards and take the smallest number that is as good as the best."""
+        problem = self._problem(whole.softness)
+        order, _ = addition_order(problem, len(every))
+        setting, best = whole, self._measure(every, whole)
+        steps = [self._step(every, whole)]
+        for count in reversed(counts_up_to(len(every))[:-1]):
+            setting = self._nearby(order[:count], setting)
+            steps.append(self._step(order[:count], setting))
+            measured = steps[-1][2]
+            if self.judge.value(measured) > self.judge.value(best):
+                best = measured
+            elif self.judge.value(best) - self.judge.value(measured) > HOPELESS:
+                break  # fewer will not do either
+        enough = [
+            (count, setting.pull, setting)
+            for count, setting, measured in steps
+            if not self.judge.is_worse(measured, best)
+            and not self.judge.hurts(measured, self.alone)
+        ]
+        count, _, setting = min(enough, key=lambda each: each[0], default=(len(every), 0, whole))
+        chosen = every if count == len(every) else select(problem, count, order)
+        return self._described(chosen, setting, steps[::-1])
+
+    # Pieces -------------------------------------------------------------------------------------
+
+    @cached_property
+    def alone(self) -> Measured:
+        """Measures of f alone, every label with its own prediction as it is."""
+        return self.judge.measure(self._as_they_are(self._judged_F))
+
+    def _as_they_are(self, F: np.ndarray) -> np.ndarray:
+        return Map.identity(self.evidence.candidates, self._label_mean)(F)
+
+    @cached_property
+    def _label_mean(self) -> np.ndarray:
+        return sum_of(self._parts(1.0)).label_mean
+
+    def _parts(self, softness: float) -> Sequence[Statistics]:
+        if softness not in self._sums:
+            self._sums = {softness: self.evidence.sums(softness)}  # each is large: one at a time
+        return self._sums[softness]
+
+    def _problem(self, softness: float) -> SubsetProblem:
+        return honest_problem(sum_of(self._parts(softness)), self.allowed)
+
+    def _recovery(self, chosen: np.ndarray, softness: float) -> CrossFittedRecovery:
+        parts = self._parts(softness)
+        if not np.array_equal(chosen, np.arange(len(self.evidence.candidates))):
+            parts = [part.of_features(chosen) for part in parts]
+        return CrossFittedRecovery(parts, self.evidence.candidates[chosen], self.evidence.varying)
+
+    def _scores(
+        self, chosen: np.ndarray, setting: Setting, F: np.ndarray, fold: np.ndarray
+    ) -> np.ndarray:
+        """Out-of-fold scores of rows, from the predictions of the chosen landmarks."""
+        if setting.as_it_is:
+            return self._as_they_are(F)
+        recovery = self._recovery(chosen, setting.softness)
+        labels, F = self.evidence.candidates[chosen], F[:, chosen]
+        result = np.empty((len(F), len(self.evidence.varying)))
+        for k in np.unique(fold):
+            rows = fold == k
+            found = recovery.map(setting.pull, without=int(k))
+            result[rows] = mixed(found, F[rows], labels, setting)
+        return result
+
+    def _measure(self, chosen: np.ndarray, setting: Setting) -> Measured:
+        key = (chosen.tobytes(), setting)
+        if key not in self._measured:
+            scores = self._scores(chosen, setting, self._judged_F, self._judged_fold)
+            self._measured[key] = self.judge.measure(scores)
+        return self._measured[key]
+
+    def _value(self, chosen: np.ndarray, setting: Setting) -> float:
+        return self.judge.value(self._measure(chosen, setting))
+
+    def _step(self, chosen: np.ndarray, setting: Setting) -> tuple[int, Setting, Measured]:
+        return len(chosen), setting, self._measure(chosen, setting)
+
+    def _described(
+        self, chosen: np.ndarray, setting: Setting, steps: Sequence[tuple[int, Setting, Measured]]
+    ) -> tuple[Landmarks, np.ndarray]:
+        """Put together what was learned."""
+        evidence, candidates = self.evidence, self.evidence.candidates
+        total = sum_of(self._parts(setting.softness))
+        problem = honest_problem(total, np.isin(np.arange(len(candidates)), chosen))
+        order, values = addition_order(problem, len(chosen))
+        explained = -np.diff(values, prepend=problem.total) / max(problem.total, 1e-300)
+        scores = self._scores(order, setting, evidence.F, evidence.fold)
+        if setting.as_it_is:
+            found = Map.identity(candidates[order], total.label_mean)
+        else:
+            found = self._recovery(order, setting.softness).map(setting.pull)
+        measures = {}
+        if steps:
+            final = self.judge.measure(scores[self.judge.rows])
+            measures = {"embedding alone": self.alone, "with landmarks": final}
+        landmarks = Landmarks(
+            outputs=order,
+            labels=candidates[order],
+            setting=setting,
+            map=found,
+            explained=explained,
+            predictability=predictability(total, candidates, evidence.varying),
+            path=pd.DataFrame(
+                [{"n_landmarks": n, "pull": s.pull, **_means(m)} for n, s, m in steps]
+            ),
+            measures=pd.DataFrame({name: _means(m) for name, m in measures.items()}).T,
+        )
+        return landmarks, scores
+
+
+def mixed(found: Map, F: np.ndarray, labels: np.ndarray, setting: Setting) -> np.ndarray:
+    """Return the scores of all labels for predictions of the landmarks.
+
+    Parameters
+    ----------
+    found : Map
+        From softened predictions to scores.
+    F : ndarray of shape (n_rows, n_landmarks)
+        Predictions.
+    labels : ndarray of int
+        The labels of the landmarks.
+    setting : Setting
+        Softness and tail.
+    """
+    scores = found(softened(F, setting.softness))
+    if setting.tail:
+        scores[:, labels] += setting.tail * logarithm(F)
+    return scores
+
+
+def predictability(sums: Statistics, candidates: np.ndarray, varying: np.ndarray) -> np.ndarray:
+    """Return the share of each label's variance that its own prediction explains.
+
+    The square of their correlation out of fold, 0 where it is negative; NaN for labels that were
+    not predicted.
+    """
+    mean = sums.label_mean
+    variance = np.where(varying, mean - mean**2, 0.0)[candidates]
+    with_own = sums.cross_covariance()[np.arange(len(candidates)), candidates]
+    spread = np.maximum(np.diag(sums.feature_covariance()) * variance, 1e-300)
+    result = np.full(len(mean), np.nan)
+    result[candidates] = np.where(variance > 0, np.maximum(with_own, 0) ** 2 / spread, 0.0)
+    return result
+
+
+def _means(measured: Measured) -> dict[str, float]:
+    return {name: float(values.mean()) for name, values in measured.items()}
+
+
+def counts_up_to(most: int) -> list[int]:
+    """Return the numbers of landmarks to look at: all up to 20, a growing grid beyond.
+
+    Examples
+    --------
+    >>> from splmll.landmarks.learning import counts_up_to
+    >>> counts_up_to(5), counts_up_to(100)[-3:]
+    ([1, 2, 3, 4, 5], [62, 79, 100])
+    """
+    if most <= 20:
+        return list(range(1, most + 1))
+    grid = np.concatenate([np.arange(1, 11), np.geomspace(12, most, 10).round()])
+    return [int(count) for count in np.unique(grid)]
