@@ -1,7 +1,8 @@
 """Measure speed and scale, one script after the other: ``python -m benchmarks`` or ``make bench``.
 
 All numbers go to one JSON file. The scripts on accuracy take hours and are run by themselves:
-``python -m benchmarks.landmark_quality`` and ``label_space_curves``.
+``python -m benchmarks.landmark_quality``, ``label_space_curves``, ``landmark_selection`` and
+``never_worse``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How the cost of the exact linear SPLMLL grows: with rows, labels, landmarks and workers.
+"""How the cost of linear SPLMLL grows: with rows, labels, landmarks and workers.
 
 Growth is the slope of log processor seconds against log size: 1 means that twice as much takes
 twice as long. Every fit runs in a process of its own, so that its peak memory can be told. Rows are
@@ -19,7 +19,7 @@ import numpy as np
 from benchmarks.generated import dense_problem, text_problem
 from benchmarks.measuring import Finding, best, by_turns, in_own_process, main, slope
 from splmll import SPLMLL
-from splmll.landmarks.stream import Stream
+from splmll.landmarks.out_of_core import Stream
 
 ROWS, QUICK_ROWS = (10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000), (200, 400)
 LABELS, QUICK_LABELS = (100, 300, 1000, 3000, 10_000, 50_000), (20, 40)

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from benchmarks.generated import dense_problem, text_problem
 from benchmarks.measuring import Finding, best, by_turns, main, median_ratio
-from splmll.landmarks.statistics import Statistics, fold_statistics
+from splmll.statistics import Statistics, fold_statistics
 
 DENSE_SIZE, QUICK_DENSE_SIZE = (40_000, 1000, 268), (500, 30, 12)
 SPARSE_SIZE, QUICK_SPARSE_SIZE = (40_000, 1836, 159), (500, 40, 12)

@@ -19,7 +19,7 @@ from scipy import sparse
 from benchmarks.generated import text_problem
 from benchmarks.measuring import Finding, best, by_turns, main
 from splmll.landmarks.distributed import FAN_IN
-from splmll.landmarks.stream import Stream, merged
+from splmll.landmarks.out_of_core import Stream, merged
 
 N_ROWS, N_FEATURES, N_LABELS = 10**9, 1000, 10_000
 WORKERS = (10, 100, 1000)

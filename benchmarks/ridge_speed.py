@@ -1,15 +1,14 @@
 """SPLMLL with a linear embedding beside one multi-output ridge regression of scikit-learn.
 
-Both get the same float64 features and 268 labels, dense and sparse. "Given ridge" is what
-``Ridge`` does plus the landmarks: one map with the ridge given, selection and recovery. "Defaults"
-also measures every label out of fold, chooses the ridge and lambda2 and tunes a threshold; beside
-it stands ``GridSearchCV``, which chooses among the same ridges in as many folds.
+Both get the same float64 features and 268 labels, dense and sparse. "Given ridge" chooses nothing:
+the maps of all folds with the ridge given, and recovery with the pull given. "Defaults" also
+chooses the ridge, the pull, the landmarks and a threshold, all out of fold; beside it stands
+``GridSearchCV``, which chooses among the same ridges in as many folds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -19,15 +18,19 @@ from sklearn.model_selection import GridSearchCV
 from benchmarks.generated import dense_problem
 from benchmarks.measuring import Finding, best, by_turns, main, median_ratio
 from splmll import SPLMLL, load_dataset
+from splmll.embeddings import Linear
+from splmll.embeddings.linear import RIDGES
 from splmll.exceptions import DatasetError
-from splmll.landmarks.embedding import ALPHAS
 
 SIZE, QUICK_SIZE = (20_000, 1000, 268), (400, 30, 20)
 REAL = "espgame-densehue"
 REPEATS = 5
 TARGET = 1.5  # times as long as ridge regression
 
-GIVEN: dict[str, Any] = {"alpha": 1.0, "cv": None, "recovery": "labels", "threshold": 0.5}
+
+def given_ridge(ridge: float = 1.0, pull: float = 1.0) -> SPLMLL:
+    """Return a model that has nothing to choose."""
+    return SPLMLL(Linear(ridge), n_landmarks=1.0, pull=pull, threshold=0.5, random_state=0)
 
 
 def measure(quick: bool) -> Iterator[Finding]:
@@ -48,14 +51,14 @@ def compare(title: str, X: np.ndarray, Y: np.ndarray, quick: bool) -> Iterator[F
     as_float, as_sparse = Y.astype(np.float64), sparse.csr_array(Y.astype(np.float64))
     calls = {
         "ridge": lambda: Ridge().fit(X, as_float),
-        "given ridge": lambda: SPLMLL("linear", **GIVEN).fit(X, as_float),
-        "given ridge, sparse Y": lambda: SPLMLL("linear", **GIVEN).fit(X, as_sparse),
+        "given ridge": lambda: given_ridge().fit(X, as_float),
+        "given ridge, sparse Y": lambda: given_ridge().fit(X, as_sparse),
         "defaults": lambda: SPLMLL("linear", random_state=0).fit(X, as_float),
         "defaults, sparse Y": lambda: SPLMLL("linear", random_state=0).fit(X, as_sparse),
     }
     times = by_turns(calls, 1 if quick else REPEATS)
     # scikit-learn's penalty is not divided by the rows. Which values are tried takes no time.
-    grid = {"alpha": [alpha * len(X) for alpha in ALPHAS]}
+    grid = {"alpha": [ridge * len(X) for ridge in RIDGES]}
     search = by_turns({"search": lambda: GridSearchCV(Ridge(), grid, cv=5).fit(X, as_float)}, 1)
     yield Finding(
         f"{title}: SPLMLL, defaults, beside GridSearchCV(Ridge)",

@@ -9,10 +9,10 @@ It prints::
     3 units: {'done': 3}
                       micro_f1  ranking_loss
     method
-    SPL-MLL (linear)     0.657         0.173
+    SPL-MLL (linear)     0.656         0.174
     ML-kNN               0.636         0.171
     PLST                 0.631         0.181
-    one fit on 5 blocks: micro-F1 0.657
+    one fit on 5 blocks: micro-F1 0.656
 """
 
 from tempfile import TemporaryDirectory

@@ -17,6 +17,7 @@ import torch
 from torch import nn
 
 from splmll import SPLMLL, evaluate, load_dataset
+from splmll.embeddings import TorchModule
 from splmll.plots import PredictionsDisplay
 
 
@@ -53,15 +54,10 @@ def main(arguments: list[str] | None = None) -> dict[str, float]:
     train, test = scenes.train[: options.rows], scenes.test
     images, labels = scenes.images, pd.DataFrame(scenes.Y, columns=scenes.label_names)
     torch.manual_seed(options.seed)
-    model = SPLMLL(
-        convolutional_network(labels.shape[1]),
-        n_landmarks=options.landmarks,
-        cv=2,
-        n_repeats=1,
-        max_epochs=options.epochs,
-        learning_rate=4e-3,
-        random_state=options.seed,
+    network = TorchModule(
+        convolutional_network(labels.shape[1]), max_epochs=options.epochs, learning_rate=4e-3
     )
+    model = SPLMLL(network, n_landmarks=options.landmarks, cv=2, random_state=options.seed)
     start = time.perf_counter()
     model.fit(images[train], labels.iloc[train])
     print(f"{len(train)} pictures, {time.perf_counter() - start:.0f} s")

@@ -7,7 +7,7 @@ from all of them in the end.
 It prints::
 
     400 tickets, 21 tags
-    micro-F1 on 80 held-out tickets: 0.974
+    micro-F1 on 80 held-out tickets: 0.969
     my laptop finds no wifi in the canteen: laptop, network, wifi
     the licence of my mail program is over, please renew it: email, licence, purchase, software
     my battery is dead and the screen has a crack: battery, laptop, screen

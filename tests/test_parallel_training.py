@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from splmll import SPLMLL
+from splmll.embeddings import Network
 from splmll.neural import Training, cross_entropy, forward, squared_error, train
 from splmll.parallel_training import OneProcess, training_processes
 
@@ -223,16 +224,17 @@ def test_the_seed_agreed_on_is_the_first_one_s(two_processes: list[dict]) -> Non
 ESTIMATOR_SCRIPT = """
 import sys, torch
 from splmll import SPLMLL
+from splmll.embeddings import Network
 import test_parallel_training as cases
 
 model, X, Y = cases.small_fit()
 found = {
     "scores": model.decision_function(X),
     "landmarks": list(model.landmarks_),
-    "weights": [m.state_dict() for m in model.embedding_.models],
+    "weights": [m.state_dict() for m in model.embedding_.models_],
 }
 try:
-    SPLMLL(n_jobs=2, max_epochs=1, random_state=0).fit(X, Y)
+    SPLMLL(Network(max_epochs=1), n_jobs=2, random_state=0).fit(X, Y)
 except RuntimeError as error:
     found["with n_jobs"] = str(error)
 torch.save(found, f"{sys.argv[1]}/{torch.distributed.get_rank()}.pt")
@@ -243,9 +245,8 @@ def small_fit() -> tuple[SPLMLL, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 5))
     Y = (X @ rng.normal(size=(5, 6)) + 0.5 * rng.normal(size=(150, 6)) > 0.3).astype(int)
-    model = SPLMLL(
-        hidden_layer_sizes=(16,), dropout=0.0, max_epochs=30, n_repeats=1, cv=3, random_state=0
-    )
+    network = Network((16,), dropout=0.0, max_epochs=30)
+    model = SPLMLL(network, cv=3, random_state=0)
     return model.fit(X, Y), X, Y
 
 

@@ -12,10 +12,12 @@ from scipy import sparse
 from splmll import SPLMLL
 from splmll.datasets import Dataset, DatasetError, read_table, write_dataset
 from splmll.datasets.chunks import read_chunks
+from splmll.embeddings import OneVsRest
 from splmll.persistence import ModelFileError, save
 from splmll.tagging import Tagger, read_examples
 from splmll.tagging.files import iterate_rows, read_alike
 from splmll.tagging.output import prediction_writer, tag_delimiter
+from splmll.tagging.pipeline import build_pipeline
 from tagged_notes import write_notes
 
 
@@ -45,7 +47,7 @@ def test_every_kind_of_column_becomes_features(tagger) -> None:
     assert "text 0__rotor" in columns
     assert "numeric__hours" in columns
     assert "categorical__site_north" in columns
-    assert tagger.pipeline[-1].embedding == "linear"
+    assert isinstance(tagger.pipeline[-1].embedding_, OneVsRest)
 
 
 def test_it_learns_and_says_so_on_rows_it_had_not_seen(tagger, tmp_path) -> None:
@@ -79,15 +81,22 @@ def test_missing_and_new_values_are_no_obstacle(tagger) -> None:
     assert tagger.predict(rows).shape == (2, 4)
 
 
-def test_dense_numbers_get_the_network_and_sparse_ones_do_not() -> None:
-    from splmll.tagging.pipeline import build_pipeline
+def test_no_word_is_left_out_but_those_of_a_single_row() -> None:
+    rng = np.random.default_rng(0)
+    pairs = rng.permutation(np.repeat(np.arange(3000), 2)).reshape(150, 40)
+    texts = [" ".join(f"w{word}" for word in row) for row in pairs]
+    texts[0] += " only here"
+    data = Dataset(
+        pd.DataFrame({"body": texts}), (pairs[:, :2] % 2), ["body"], ["odd", "even"],
+        column_kinds={"body": "text"},
+    )  # fmt: skip
+    words = build_pipeline(data)[0].fit(data.X).get_feature_names_out()
+    assert len(words) == sum(len({k for k in range(150) if w in pairs[k]}) > 1 for w in range(3000))
 
-    X, Y = corners()
-    dense = Dataset(X, Y, list("xyz"), ["right", "up", "both"])
-    wide = Dataset(sparse.csr_array(X), Y, list("xyz"), ["right", "up", "both"])
-    assert build_pipeline(dense)[-1].embedding == "mlp"
-    assert build_pipeline(wide)[-1].embedding == "linear"
-    assert build_pipeline(wide, "SPL-MLL (blend)")[-1].embedding == "blend"
+
+def test_words_stay_sparse_however_few_there_are(tagger, notes) -> None:
+    rows, _ = next(iterate_rows(notes, tagger.reading, tagger.column_kinds, rows=50))
+    assert sparse.issparse(tagger.pipeline[0].transform(rows))
 
 
 def test_a_matrix_passes_straight_through() -> None:
@@ -191,6 +200,18 @@ def test_other_methods_have_no_landmarks(notes) -> None:
         Tagger.fit(data, "BR", n_landmarks=2)
     with pytest.raises(ValueError, match="Did you mean 'ML-kNN'"):
         Tagger.fit(data, "ML-kNM")
+
+
+def test_the_published_system_predicts_but_does_not_explain() -> None:
+    X, Y = corners()
+    data = Dataset(X, Y, list("xyz"), ["right", "up", "both"])
+    tagger = Tagger.fit(
+        data, "SPL-MLL (linear) as published", n_landmarks=2, settings={"max_epochs": 20}
+    )
+    assert tagger.predict(X).shape == Y.shape
+    assert not tagger.has_landmarks
+    with pytest.raises(ValueError, match="has no landmarks that explain and recover labels"):
+        tagger.landmarks()
 
 
 def test_a_threshold_is_passed_on(notes) -> None:

@@ -54,6 +54,22 @@ def take_rows(X: Any, rows: Any) -> Any:
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
+def forget(holder: Any, *names: str) -> None:
+    """Delete those attributes of an object that it has.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from splmll.arrays import forget
+    >>> holder = SimpleNamespace(a=1, b=2)
+    >>> forget(holder, "a", "c")
+    >>> holder
+    namespace(b=2)
+    """
+    for name in names:
+        holder.__dict__.pop(name, None)
+
+
 def is_torch_dataset(X: Any) -> bool:
     """Return whether this is a torch Dataset, without importing torch to find out.
 

@@ -150,6 +150,8 @@ class SubsetSearch:
     def __init__(self, problem: SubsetProblem, start: object) -> None:
         self.problem = problem
         self.ridge = problem.positive_ridge
+        self.left: np.ndarray
+        self.targets_left: np.ndarray
         self.inside = np.zeros(len(problem.price), dtype=bool)
         self.inside[np.asarray(start, dtype=np.intp)] = True
         rows, inverse = self._refresh()

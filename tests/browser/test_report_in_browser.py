@@ -210,10 +210,8 @@ def test_a_link_inside_the_page_keeps_the_choice(open_report: Open) -> None:
 
 @pytest.fixture(scope="module")
 def weights(model: SPLMLL) -> np.ndarray:
-    """Weight of each landmark in the score of each label, by definition B A."""
-    names = list(model.label_names_in_)
-    places = [names.index(name) for name in model.landmarks_]
-    return model.selection_[places, None] * model.recovery_
+    """Weight of each landmark in the score of each label."""
+    return model.recovery_
 
 
 def assert_tells_of(page: Any, model: SPLMLL, weights: np.ndarray, name: str) -> None:

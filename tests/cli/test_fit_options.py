@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 import yaml
+from scipy import sparse
 
 from command_runs import here
 from splmll.tagging import Tagger
@@ -29,59 +31,101 @@ def fit(capfd, notes, out, *options: object) -> tuple[int, str, str]:
 # Settings ---------------------------------------------------------------------------------------
 
 
+def given(*settings: str) -> list[str]:
+    return [word for setting in settings for word in ("--set", setting)]
+
+
 def test_settings_reach_the_method(notes, tmp_path, capfd) -> None:
-    status, said, _ = fit(
-        capfd, notes, tmp_path / "m", "--set", "lambda1=2e-1", "--set", "cv=3", "--set",
-        "center=false", "--set", "alpha=auto",
-    )  # fmt: skip
+    settings = given("pull=2e-1", "cv=4", "scoring=ranking_loss", "embedding=linear")
+    status, said, _ = fit(capfd, notes, tmp_path / "m", *settings)
     assert status == 0
-    changed = json.loads(said)["settings"]
-    assert (changed["lambda1"], changed["cv"], changed["center"]) == (0.2, 3, False)
+    found = json.loads(said)
+    assert set(found["out_of_fold"]) == {"embedding alone", "with landmarks"}
+    changed = found["settings"]
+    expected = {"pull": 0.2, "cv": 4, "scoring": "ranking_loss", "embedding": "linear"}
+    assert changed.items() >= expected.items()
 
 
-def test_a_list_becomes_layers(notes, tmp_path, capfd) -> None:
-    options = ["embedding=mlp", "hidden_layer_sizes=[8, 4]", "max_epochs=1", "n_repeats=1"]
-    status, _, complaint = fit(
-        capfd, notes, tmp_path / "m", *(each for one in options for each in ("--set", one))
-    )
+@pytest.mark.parametrize("dot", [".", "__"])
+def test_settings_reach_the_embedding(dot, notes, tmp_path, capfd) -> None:
+    settings = given("embedding=mlp", f"embedding{dot}hidden_layer_sizes=[8, 4]",
+                     f"embedding{dot}max_epochs=1")  # fmt: skip
+    status, _, complaint = fit(capfd, notes, tmp_path / "m", *settings)
     assert (status, complaint) == (0, "")
-    assert Tagger.load(tmp_path / "m").pipeline[-1].hidden_layer_sizes == (8, 4)
+    embedding = Tagger.load(tmp_path / "m").pipeline[-1].embedding_
+    assert (embedding.hidden_layer_sizes, embedding.max_epochs) == ((8, 4), 1)
+
+
+def test_settings_reach_the_members_of_a_blend() -> None:
+    from splmll import SPLMLL
+
+    model = SPLMLL()
+    settings = {"embedding": ["trees", "kernel"], "embedding.trees.n_estimators": 7}
+    model.set_params(**checked_settings(model, "SPL-MLL", settings))
+    assert model.embedding.members[0].n_estimators == 7
 
 
 BAD_SETTINGS = {
-    "no value": ("lambda1", "write it as NAME=VALUE"),
-    "unknown": ("lamda1=1", "SPL-MLL has no setting 'lamda1'. Did you mean 'lambda1'?"),
-    "a word": ("lambda1=many", "'lambda1' is a number such as 0.1, not 'many'"),
-    "no truth": ("center=3", "'center' is true or false, not 3"),
-    "an option": ("random_state=3", "has an option of its own: --seed"),
-    "refused by the method": ("embedding=cubic", "embedding='cubic' must be"),
+    "no value": (["pull"], "write it as NAME=VALUE"),
+    "unknown": (["pul=1"], "SPL-MLL has no setting 'pul'. Did you mean 'pull'?"),
+    "a word": (["pull=many"], "'pull' parameter of SPLMLL must be a float"),
+    "no truth": (["warm_start=3"], "'warm_start' is true or false, not 3"),
+    "an option": (["random_state=3"], "has an option of its own: --seed"),
+    "an option of a part": (
+        ["embedding=mlp", "embedding.device=cpu"],
+        "has an option of its own: --device",
+    ),
+    "refused by the method": (["embedding=cubic"], "embedding='cubic' is not one of 'auto'"),
+    "unknown of the embedding": (
+        ["embedding=mlp", "embedding.dropot=0.2"],
+        "Did you mean 'embedding__dropout'?",
+    ),
+    "refused by the embedding": (
+        ["embedding=mlp", "embedding.dropout=2"],
+        "'dropout' parameter of Network must be",
+    ),
+    "of any embedding": (["embedding.dropout=0.2"], "say which one you mean with --set embedding"),
 }
 
 
 @pytest.mark.parametrize("case", BAD_SETTINGS)
 def test_bad_settings(case, notes, tmp_path, capfd) -> None:
-    setting, words = BAD_SETTINGS[case]
-    status, said, complaint = fit(capfd, notes, tmp_path / "m", "--set", setting)
+    settings, words = BAD_SETTINGS[case]
+    status, said, complaint = fit(capfd, notes, tmp_path / "m", *given(*settings))
     assert (status, said) == (2, "")
     assert words in complaint
     assert list(tmp_path.iterdir()) == []
 
 
-def test_none_where_a_setting_may_be_none() -> None:
-    from splmll import SPLMLL
+def test_a_word_for_a_number_is_refused_before_the_fit() -> None:
+    from splmll.methods import MLkNN
 
-    assert checked_settings(SPLMLL(), "SPL-MLL", {"cv": None}) == {"cv": None}
-    with pytest.raises(ValueError, match="'tol' is a number"):
-        checked_settings(SPLMLL(), "SPL-MLL", {"tol": None})
+    assert checked_settings(MLkNN(), "ML-kNN", {"n_neighbors": 7}) == {"n_neighbors": 7}
+    with pytest.raises(ValueError, match="'n_neighbors' is a number such as 10, not None"):
+        checked_settings(MLkNN(), "ML-kNN", {"n_neighbors": None})
 
 
 # Devices ----------------------------------------------------------------------------------------
 
 
 def test_the_device_reaches_the_network(notes, tmp_path, capfd) -> None:
-    options = ["--device", "cpu", "--set", "embedding=mlp", "--set", "max_epochs=1"]
+    options = ["--device", "cpu", *given("embedding=mlp", "embedding.max_epochs=1")]
     assert fit(capfd, notes, tmp_path / "m", *options)[0] == 0
-    assert Tagger.load(tmp_path / "m").pipeline[-1].device == "cpu"
+    assert Tagger.load(tmp_path / "m").pipeline[-1].embedding.device == "cpu"
+
+
+def test_the_device_reaches_networks_that_the_features_call_for() -> None:
+    from splmll import SPLMLL
+    from splmll.tagging.pipeline import place_networks
+
+    model = SPLMLL()
+    place_networks(model, "SPL-MLL", "cpu", np.zeros((50, 3)))
+    devices = {k: v for k, v in model.get_params().items() if k.endswith("device")}
+    assert devices == {"embedding__network__device": "cpu"}
+    words = SPLMLL()
+    place_networks(words, "SPL-MLL", "cpu", sparse.csr_array((50, 300)))  # needs none
+    with pytest.raises(ValueError, match="OneVsRest trains no network"):
+        place_networks(SPLMLL(), "SPL-MLL", "cuda", sparse.csr_array((50, 300)))
 
 
 def test_the_device_reaches_a_network_inside_a_method(notes) -> None:
@@ -105,7 +149,7 @@ def test_a_device_for_nothing(notes, monkeypatch, tmp_path, capfd) -> None:
     monkeypatch.setattr("splmll.tagging.pipeline.check_device", lambda name: None)
     status, _, complaint = fit(capfd, notes, tmp_path / "m", "--device", "cuda")
     assert status == 2
-    assert "linear embedding trains no network" in complaint
+    assert "SPL-MLL with its embedding OneVsRest trains no network" in complaint
     assert "--set embedding=mlp" in complaint
     status, _, complaint = fit(capfd, notes, tmp_path / "m", "--device", "cuda", "-m", "BR")
     assert "BR trains no network" in complaint
@@ -129,7 +173,7 @@ def test_everything_from_a_file(notes, tmp_path, capfd) -> None:
         tmp_path / "run.yaml",
         f"file: {notes}\nlabels: tags\ntext: [body]\nignore:\n  - id\n  - site\nthreshold: 0.4\n"
         f"landmarks: 2\nseed: 3\nout: {tmp_path / 'm'}\njson: true\n"
-        "settings:\n  lambda1: 1e-2\n  cv: 3\n",
+        "settings:\n  pull: 1e-2\n  cv: 3\n  embedding: linear\n  embedding.ridge: 0.1\n",
     )
     status, said, complaint = here(capfd, "fit", "--config", config)
     assert (status, complaint) == (0, "")
@@ -137,29 +181,30 @@ def test_everything_from_a_file(notes, tmp_path, capfd) -> None:
     assert found["columns"] == {"body": "text", "hours": "numeric"}
     assert len(found["landmarks"]) == 2
     model = Tagger.load(tmp_path / "m").pipeline[-1]
-    assert (model.threshold, model.random_state, model.lambda1, model.cv) == (0.4, 3, 0.01, 3)
+    assert (model.threshold, model.random_state, model.pull, model.cv) == (0.4, 3, 0.01, 3)
+    assert model.embedding.ridge == 0.1
 
 
 def test_what_is_typed_wins(notes, tmp_path, capfd) -> None:
     config = write(
         tmp_path / "run.yaml",
         f"file: nowhere.csv\nlabels: [a, b]\nignore: id\nseed: 3\nout: {tmp_path / 'no'}\n"
-        "settings: {lambda1: 0.5, cv: 4}\n",
+        "settings: {pull: 0.5, cv: 4}\n",
     )
     out = tmp_path / "m"
-    typed = ["--labels", "tags", "--seed", 5, "--set", "lambda1=0.25", "--out", out]
+    typed = ["--labels", "tags", "--seed", 5, "--set", "pull=0.25", "--out", out]
     status, _, complaint = here(capfd, "fit", notes, "--config", config, *typed)
     assert (status, complaint) == (0, "")
     model = Tagger.load(out).pipeline[-1]
-    assert (model.random_state, model.lambda1, model.cv) == (5, 0.25, 4)
+    assert (model.random_state, model.pull, model.cv) == (5, 0.25, 4)
     assert not (tmp_path / "no").exists()
 
 
 def test_a_run_can_be_repeated(notes, tmp_path, capfd) -> None:
     first, again, config = tmp_path / "first", tmp_path / "again", tmp_path / "run.yaml"
-    typed = ["--seed", 4, "--landmarks", 2, "--set", "lambda1=0.2", "--save-config", config]
+    typed = ["--seed", 4, "--landmarks", 2, "--set", "pull=0.2", "--save-config", config]
     assert fit(capfd, notes, first, *typed)[0] == 0
-    assert yaml.safe_load(config.read_text())["settings"] == {"lambda1": 0.2}
+    assert yaml.safe_load(config.read_text())["settings"] == {"pull": 0.2}
     assert here(capfd, "fit", "--config", config, "--out", again)[0] == 0
     names = sorted(file.name for file in first.iterdir() if file.name.startswith("arrays"))
     # The checksum of all arrays is part of the name.
@@ -177,7 +222,7 @@ BAD_FILES = {
     "too small": ("landmarks: 0\n", "Invalid value for '--landmarks'"),
     "several": ("method: [BR, LP]\n", "the option 'method' takes one value, not several"),
     "settings": ("settings: 3\n", "`settings:` is followed by one setting per line"),
-    "unknown setting": ("settings: {lamda1: 3}\n", "Did you mean 'lambda1'?"),
+    "unknown setting": ("settings: {pul: 3}\n", "Did you mean 'pull'?"),
     "empty": ("", "the file is empty"),
 }
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from command_runs import apart, here
-from splmll.datasets import read_table
+from splmll.datasets import Dataset, read_table
+from splmll.tagging import Tagger
 from tagged_notes import write_notes
 
 
@@ -33,9 +35,10 @@ def test_fit_says_how_well_it_went(folder) -> None:
     said = (folder / "fit.txt").read_text()
     assert "200 rows, 4 labels" in said
     assert "body (text); hours (numeric); site (categorical)" in said
-    assert "SPL-MLL (linear embedding) on 40 rows it had not seen" in said
+    assert "SPL-MLL (OneVsRest) on 40 rows it had not seen" in said
     assert "Micro-F1 ↑" in said
     assert "landmarks of 4 labels" in said
+    assert "embedding alone  with landmarks" in said
     assert "urgent" in said
     assert " kB" in said
 
@@ -148,6 +151,21 @@ def test_from_landmarks_to_recovered_labels(folder, capfd) -> None:
     assert names[0] not in found[1].split(";")
 
 
+def test_landmarks_that_save_and_carry_nothing(tmp_path, capfd) -> None:
+    X = np.random.default_rng(0).normal(size=(150, 12))
+    names = [f"label{k}" for k in range(12)]
+    data = Dataset(X, (X > 0).astype(int), [f"x{k}" for k in range(12)], names)
+    Tagger.fit(data, "SPL-MLL (linear)", settings={"pull": np.inf}, n_landmarks=12).save(
+        tmp_path / "model"
+    )
+    _, said, _ = here(capfd, "landmarks", tmp_path / "model")
+    assert "12 landmarks of 12 labels, the strongest 10" in said
+    assert sum(line.startswith(" label") for line in said.splitlines()) == 10
+    assert "12 of 12 labels are landmarks: nothing is saved." in said
+    assert "12 landmarks carry only themselves." in said
+    assert len(json.loads(here(capfd, "landmarks", tmp_path / "model", "--json")[1])) == 12
+
+
 def test_fit_in_json_with_zero_one_columns_and_another_method(folder, capfd) -> None:
     lines = ["x,y,is_right,is_up"]
     lines += [f"{k % 7 - 3},{k % 5 - 2},{int(k % 7 > 3)},{int(k % 5 > 2)}" for k in range(70)]
@@ -160,6 +178,7 @@ def test_fit_in_json_with_zero_one_columns_and_another_method(folder, capfd) -> 
     assert found["method"] == "BR"
     assert found["label_names"] == ["right", "up"]
     assert found["landmarks"] is None
+    assert found["out_of_fold"] is None
     assert found["held_out"]["measures"]["micro_f1"] > 0.8
     assert found["bytes"] == model.stat().st_size
     _, said, _ = here(capfd, "predict", model, folder / "corners.csv")
@@ -322,4 +341,5 @@ def test_a_method_without_landmarks_says_so(folder, capfd) -> None:
     for arguments in (["landmarks", model], ["explain", model, folder / "new.csv"]):
         status, _, complaint = here(capfd, *arguments)
         assert status == 2
-        assert "ML-kNN of this model has no landmarks; fit one with the method SPL-MLL" in complaint
+        assert "ML-kNN of this model has no landmarks" in complaint
+        assert "fit one with the method SPL-MLL" in complaint

@@ -27,7 +27,7 @@ def corners(n_rows: int = 200, seed: int = 0) -> Dataset:
 
 @pytest.fixture(scope="module")
 def tagger() -> Tagger:
-    return Tagger.fit(corners(), "SPL-MLL (linear)", n_landmarks=2)
+    return Tagger.fit(corners(), "SPL-MLL (linear)", n_landmarks=3)
 
 
 def checks(found) -> dict[str, object]:
@@ -88,6 +88,14 @@ def test_thresholds_over_the_edge(threshold, words) -> None:
     assert f"{words} is predicted" in found["edge-predictions"].what
     assert found["edge-thresholds"].severity == "warning"
     assert f"({threshold:.3g})" in found["edge-thresholds"].what
+
+
+def test_logarithms_take_scores_below_zero(tagger) -> None:
+    tagger = Tagger.fit(corners(), "SPL-MLL (linear)", n_landmarks=3, threshold=-0.01)
+    model = tagger.pipeline[-1]
+    assert "edge-thresholds" in checks(examine(tagger))
+    model.learned_ = replace(model.learned_, setting=replace(model.learned_.setting, tail=0.1))
+    assert "edge-thresholds" not in checks(examine(tagger))
 
 
 def test_a_threshold_of_zero_is_in_the_middle_for_some_methods() -> None:

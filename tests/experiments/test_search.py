@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from splmll import SPLMLL
+from splmll.embeddings import Linear, Network
 from splmll.experiments.contestants import CONTESTANTS
 from splmll.experiments.protocol import PROTOCOLS
 from splmll.experiments.runner import Experiment
@@ -157,8 +158,22 @@ def test_what_was_chosen_on_purpose_stays() -> None:
     svm = search_space(METHODS["BR-SVM"].make())
     assert set(svm) == {"estimator__svc__C"}
     assert "estimator" in search_space(METHODS["BR"].make())
-    assert "rho" in search_space(SPLMLL())
-    assert "rho" not in search_space(CONTESTANTS["SPL-MLL as published"].make())
+    assert set(search_space(SPLMLL())) == {"embedding", "scoring", "n_landmarks"}
+    assert set(search_space(SPLMLL("linear", n_landmarks=3))) == {"scoring"}
+    assert search_space(CONTESTANTS["SPL-MLL as published"].make()) == {}
+
+
+def test_an_embedding_that_is_an_object_is_searched_too() -> None:
+    assert "embedding__dropout" in search_space(SPLMLL(Network((8,))))
+    assert "embedding__ridge" in search_space(SPLMLL(Linear()))
+    assert "embedding__ridge" not in search_space(SPLMLL(Linear(ridge=0.5)))
+
+
+@pytest.mark.parametrize("embedding", ["auto", Network((8,)), Linear()])
+def test_every_value_of_spl_mll_is_one_it_takes(embedding: Any) -> None:
+    for name, values in search_space(SPLMLL(embedding)).items():
+        for value in values:
+            SPLMLL(embedding).set_params(**{name: value}).estimate_cost(DATA.X, DATA.Y)
 
 
 def test_the_method_is_found_inside_pipelines_and_tuners() -> None:
@@ -185,7 +200,7 @@ def test_all_values_of_all_methods_can_be_set(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["ML-kNN", "RAkEL", "BR", "CPLST", "HNOML"])
+@pytest.mark.parametrize("name", ["ML-kNN", "RAkEL", "BR", "CPLST", "HNOML", "SPL-MLL (linear)"])
 def test_real_methods(name: str) -> None:
     unit = Unit(name, small_data(split=True), PROTOCOLS["held-out"], search=Search("grid", 4))
     result = run_unit(unit)

@@ -370,7 +370,7 @@ def test_established_reasons() -> None:
     assert reasons["scene", "BR", "micro_f1"] == "base learner"
     assert reasons["scene", "ML-kNN", "ranking_loss"] == "unexplained"
     assert reasons["scene", "HNOML", "micro_f1"] == "method"
-    assert reasons["scene", "SPL-MLL", "micro_f1"] == "settings"
+    assert reasons["scene", "SPL-MLL", "micro_f1"] == "method"
     assert reasons["scene", "SPL-MLL as published", "micro_f1"] == "unexplained"
     assert reasons["scene", "SPL-MLL as published", "macro_f1"] == "definition"
     assert reasons["tmc2007", "ML-kNN", "ranking_loss"] == "protocol"

@@ -130,6 +130,18 @@ def test_other_libraries_get_their_threshold_from_a_tuner() -> None:
     assert_array_equal(arrays.labels, expected.fit(X, Y).predict(X_test))
 
 
+def test_the_papers_threshold_is_a_number_and_a_rule_needs_a_tuner() -> None:
+    rule, number = (
+        Unit("joint + linear", DATA, HELD_OUT, threshold=threshold).make_model(
+            sparse_features=False
+        )
+        for threshold in ("micro-f1", "0.3")
+    )
+    assert isinstance(rule, ThresholdTuner)
+    assert rule.rule == "micro-f1"
+    assert number.threshold == 0.3
+
+
 def test_a_tuner_is_not_put_into_a_tuner() -> None:
     tuner = ThresholdTuner(KNeighborsClassifier(), "hamming")
     unit = Unit("kNN", DATA, HELD_OUT, estimator=tuner, threshold="0.3")

@@ -7,15 +7,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from landmark_problems import QUICK_NETWORK, make_problem
-from numpy.testing import assert_allclose, assert_array_equal
+from landmark_problems import make_problem, quick_network
+from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
 from splmll import SPLMLL
+from splmll.embeddings import Trees
 
 callback = pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9")
 
-EPOCHS = {**QUICK_NETWORK, "max_epochs": 4, "cv": 2}
+
+def network_model(max_epochs: int = 4, **settings: Any) -> SPLMLL:
+    embedding = quick_network(max_epochs=max_epochs)
+    return SPLMLL(embedding, **{"cv": 2, "random_state": 0, **settings})
+
 
 
 class Recorder:
@@ -53,7 +58,7 @@ class Recorder:
 def test_folds_and_epochs_are_reported() -> None:
     X, Y = make_problem(80)
     recorder = Recorder()
-    SPLMLL("mlp", **EPOCHS).set_callbacks(recorder).fit(X, Y)
+    network_model().set_callbacks(recorder).fit(X, Y)
     epochs = ["epoch"] * 4
     assert recorder.begun == ["fit", "fold 0", *epochs, "fold 1", *epochs]
     assert recorder.ended == [*epochs, "fold 0", *epochs, "fold 1", "fit"]
@@ -63,7 +68,7 @@ def test_folds_and_epochs_are_reported() -> None:
 def test_a_monitor_sees_models_that_predict() -> None:
     X, Y = make_problem(80)
     recorder = Recorder()
-    model = SPLMLL("mlp", **EPOCHS).set_callbacks(recorder).fit(X, Y)
+    model = network_model().set_callbacks(recorder).fit(X, Y)
     scores = [state.decision_function(X) for state in recorder.states]
     assert all(s.shape == Y.shape for s in scores)
     # Each state is that epoch's network, not a view of the last one.
@@ -76,59 +81,41 @@ def test_a_monitor_sees_models_that_predict() -> None:
 def test_a_callback_can_stop_training(stop_after: int) -> None:
     X, Y = make_problem(80)
     recorder = Recorder(stop_after=stop_after)
-    model = SPLMLL("mlp", **EPOCHS).set_callbacks(recorder).fit(X, Y)
+    model = network_model().set_callbacks(recorder).fit(X, Y)
     assert recorder.ended.count("epoch") == 2 * stop_after
     assert np.isfinite(model.decision_function(X)).all()
-    published = SPLMLL.as_published(linear=True, max_epochs=5, random_state=0)
-    published.set_callbacks(Recorder(stop_after=stop_after)).fit(X, Y)
-    assert published.n_iter_ == stop_after
 
 
-@pytest.mark.parametrize("n_landmarks", [None, 3])
-def test_the_epochs_of_algorithm1_are_reported(n_landmarks: int | None) -> None:
-    X, Y = make_problem(80)
-    recorder = Recorder()
-    settings: dict[str, Any] = {"max_epochs": 3, "patience": 9, "n_landmarks": n_landmarks}
-    model = SPLMLL.as_published(linear=True, random_state=0, **settings)
-    model.set_callbacks(recorder).fit(X, Y)
-    assert recorder.ended.count("epoch") == model.n_iter_ == (3 if n_landmarks is None else 6)
-    if n_landmarks is None:
-        assert_allclose(
-            recorder.states[-1].decision_function(X), model.decision_function(X), atol=1e-6
-        )
-
-
-def test_folds_of_algorithm1_are_reported() -> None:
-    X, Y = make_problem(80)
-    recorder = Recorder()
-    model = SPLMLL("linear", solver="algorithm1", **{**EPOCHS, "max_epochs": 2})
-    model.set_callbacks(recorder).fit(X, Y)
-    assert [name for name in recorder.begun if name.startswith("fold")] == [
-        "fold 0", "fold 1", "fold 2",
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize("embedding", ["linear", "kernel", "blend", ["mlp", "linear"]], ids=str)
-def test_every_embedding_may_have_callbacks(embedding: Any) -> None:
+@pytest.mark.parametrize(
+    ("embedding", "epochs"),
+    [
+        ("linear", 0),
+        ("svm", 0),
+        ("kernel", 0),
+        (Trees(n_estimators=3), 0),
+        ([quick_network(max_epochs=4), "linear"], 8),
+    ],
+    ids=["linear", "svm", "kernel", "trees", "blend"],
+)
+def test_every_embedding_may_have_callbacks(embedding: Any, epochs: int) -> None:
     X, Y = make_problem(60)
     recorder = Recorder()
-    SPLMLL(embedding, **EPOCHS).set_callbacks(recorder).fit(X, Y)
+    SPLMLL(embedding, cv=2, random_state=0).set_callbacks(recorder).fit(X, Y)
     assert recorder.begun[0] == recorder.ended[-1] == "fit"
-    networks = embedding not in ("linear", "kernel")
-    assert recorder.ended.count("epoch") == (8 if networks else 0)
+    assert recorder.ended.count("epoch") == epochs
 
 
 def test_callbacks_do_not_change_the_result() -> None:
     X, Y = make_problem(80)
-    plain = SPLMLL("mlp", **EPOCHS).fit(X, Y)
-    watched = SPLMLL("mlp", **EPOCHS, n_jobs=2).set_callbacks(Recorder()).fit(X, Y)
+    plain = network_model().fit(X, Y)
+    watched = network_model(n_jobs=2).set_callbacks(Recorder()).fit(X, Y)
     assert_array_equal(plain.decision_function(X), watched.decision_function(X))
 
 
 def test_teardown_after_an_error() -> None:
     X, Y = make_problem(60)
     recorder = Recorder()
-    model = SPLMLL("mlp", **{**EPOCHS, "learning_rate": 1e30}).set_callbacks(recorder)
+    model = SPLMLL(quick_network(learning_rate=1e30), cv=2).set_callbacks(recorder)
     with pytest.raises(FloatingPointError):
         model.fit(X, Y)
     assert (recorder.set_up, recorder.torn_down) == (1, 1)
@@ -136,7 +123,7 @@ def test_teardown_after_an_error() -> None:
 
 def test_a_watched_model_can_be_pickled_and_cloned() -> None:
     X, Y = make_problem(80)
-    model = SPLMLL("mlp", **EPOCHS).set_callbacks(Recorder()).fit(X, Y)
+    model = network_model().set_callbacks(Recorder()).fit(X, Y)
     again = pickle.loads(pickle.dumps(model))
     assert_array_equal(again.decision_function(X), model.decision_function(X))
     clone(model).fit(X, Y)
@@ -147,7 +134,7 @@ def test_the_scoring_monitor_records_every_epoch(one_label: bool) -> None:
     X, Y = make_problem(120)
     y = Y[:, 0] if one_label else Y
     monitor = callback.ScoringMonitor(scoring="accuracy")
-    model = SPLMLL("mlp", **{**EPOCHS, "max_epochs": 12}).set_callbacks(monitor).fit(X, y)
+    model = network_model(max_epochs=12).set_callbacks(monitor).fit(X, y)
     table = monitor.get_logs(select="most_recent").data_as_pandas
     epochs = table[table["task_name"] == "epoch"]
     assert len(epochs) == 24
@@ -160,7 +147,7 @@ def test_the_scoring_monitor_records_every_epoch(one_label: bool) -> None:
 
 def test_the_progress_bar(capsys: pytest.CaptureFixture[str]) -> None:
     X, Y = make_problem(60)
-    SPLMLL("mlp", **EPOCHS).set_callbacks(callback.ProgressBar()).fit(X, Y)
+    network_model().set_callbacks(callback.ProgressBar()).fit(X, Y)
     shown = capsys.readouterr()
     assert "SPLMLL" in shown.out + shown.err
 
@@ -168,11 +155,11 @@ def test_the_progress_bar(capsys: pytest.CaptureFixture[str]) -> None:
 def test_fitting_is_silent_by_default(capsys: pytest.CaptureFixture[str]) -> None:
     X, Y = make_problem(60)
     for model in (
-        SPLMLL("mlp", **EPOCHS),
+        network_model(),
         SPLMLL("linear"),
         SPLMLL("kernel"),
-        SPLMLL(["mlp", "kernel"], **EPOCHS),
-        SPLMLL.as_published(linear=True, max_epochs=3),
+        SPLMLL("svm"),
+        SPLMLL([quick_network(max_epochs=2), "kernel"], cv=2),
     ):
         model.fit(X, Y).predict(X)
     SPLMLL("linear").landmark_path(X, Y, counts=[2])

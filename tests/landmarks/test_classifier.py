@@ -1,4 +1,4 @@
-"""What a fitted SPLMLL says of itself, and that prediction is f(x) B A."""
+"""What a fitted SPLMLL says of itself, and that prediction is f(x) M."""
 
 from __future__ import annotations
 
@@ -7,33 +7,31 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from landmark_problems import NAMES, QUICK_NETWORK, make_problem
+from landmark_problems import NAMES, make_problem, quick_network
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from scipy.special import expit, logit
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.metrics import accuracy_score
 
-from splmll import SPLMLL, evaluate, load_dataset
+from splmll import SPLMLL, PublishedSPLMLL, evaluate, load_dataset
+from splmll.embeddings import Blend, Linear, Network, Trees
+from splmll.landmarks.learning import predictability
+from splmll.statistics import Statistics
+from splmll.thresholds import RULES, GlobalThreshold
 
 MODELS = {
     "linear": SPLMLL("linear", random_state=0),
-    "hard": SPLMLL("linear", selection="hard", n_landmarks=3, random_state=0),
-    "labels": SPLMLL("linear", recovery="labels", random_state=0),
-    "uncentred": SPLMLL("linear", center=False, random_state=0),
+    "three": SPLMLL("linear", n_landmarks=3, random_state=0),
     "kernel": SPLMLL("kernel", random_state=0),
-    "network": SPLMLL("mlp", **QUICK_NETWORK),
+    "svm": SPLMLL("svm", random_state=0),
+    "svm, three": SPLMLL("svm", n_landmarks=3, random_state=0),
+    "network": SPLMLL(quick_network(), cv=3, random_state=0),
     "regressor": SPLMLL(Ridge(), cv=3, random_state=0),
     "list": SPLMLL(["linear", "kernel"], cv=3, random_state=0),
-    "two steps": SPLMLL("linear", joint=False, random_state=0),
-    "all": SPLMLL("linear", selection="all", random_state=0),
-    "algorithm1": SPLMLL.as_published(linear=True, max_epochs=20, random_state=0),
-    "algorithm1 with folds": SPLMLL(
-        "linear", solver="algorithm1", cv=2, max_epochs=20, learning_rate=0.02, random_state=0
-    ),
-    "algorithm1 with a budget": SPLMLL.as_published(
-        linear=True, max_epochs=10, n_landmarks=3, random_state=0
-    ),
+    "trees": SPLMLL(Trees(n_estimators=10), cv=3, random_state=0),
+    "given pull": SPLMLL("linear", pull=0.1, random_state=0),
 }
 
 
@@ -44,15 +42,19 @@ def fitted() -> dict[str, SPLMLL]:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_the_decision_is_f_b_a(fitted: dict[str, SPLMLL], name: str) -> None:
+def test_the_decision_is_f_times_m(fitted: dict[str, SPLMLL], name: str) -> None:
     model = fitted[name]
     X, Y = make_problem(50, seed=1)
     f = model.transform(X)
     assert f.shape == (50, len(model.landmarks_))
     assert model.recovery_.shape == (len(model.landmarks_), Y.shape[1])
-    weights = model.selection_[model.landmarks_]
-    by_hand = (f * weights) @ model.recovery_ + model.intercept_ - model.offset_
-    assert_allclose(model.decision_function(X), by_hand, rtol=0, atol=1e-10)
+    assert_array_equal(model.landmark_weights_, model.recovery_)
+    setting = model.learned_.setting
+    flat = f if setting.softness == 1 else expit(setting.softness * logit(np.clip(f, 1e-9, 1)))
+    by_hand = flat @ model.recovery_ + model.intercept_
+    if setting.tail:
+        by_hand[:, model.landmarks_] += setting.tail * np.log10(np.maximum(f, 1e-9))
+    assert_allclose(model.decision_function(X), by_hand - model.offset_, rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -68,36 +70,29 @@ def test_probability_decision_and_label_agree(fitted: dict[str, SPLMLL], name: s
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_the_landmarks_are_the_labels_with_weight(fitted: dict[str, SPLMLL], name: str) -> None:
+def test_the_landmarks_are_the_selected_labels(fitted: dict[str, SPLMLL], name: str) -> None:
     model = fitted[name]
     assert_array_equal(np.sort(model.landmarks_), np.flatnonzero(model.selection_))
-    strength = np.abs(model.selection_[model.landmarks_])
-    assert (np.diff(strength) <= 0).all()
+    assert set(model.selection_) <= {0.0, 1.0}
     assert len(model.landmarks_) > 0
-    assert model.n_iter_ >= 1
+    strengths = model.landmark_strengths_
+    assert strengths.shape == model.landmarks_.shape
+    assert (strengths >= -1e-9).all()
+    assert strengths.sum() <= 1
+    assert strengths[0] == strengths.max()
 
 
-@pytest.mark.parametrize("name", ["linear", "labels", "two steps", "algorithm1", "uncentred"])
-def test_the_terms_of_the_objective_add_up(fitted: dict[str, SPLMLL], name: str) -> None:
-    table = fitted[name].objective_
-    terms = ["predictability", "representativeness", "identity", "sparsity", "ridge"]
-    assert_allclose(table[terms].sum(axis=1), table["objective"], rtol=1e-6)
-    assert (table[terms] >= -1e-9).all().all()
-    assert table["objective"].iloc[-1] < table["objective"].iloc[0]
-    if fitted[name].solver == "exact":
-        assert table["objective"].diff().max() <= 1e-9
-
-
-def test_a_label_that_others_tell_is_no_landmark() -> None:
-    X, Y = make_problem()
-    unpredictable = np.random.default_rng(0).permutation(Y[:, 0])
-    # Three labels that are almost one: no more than one of them is needed.
-    flips = np.random.default_rng(1).random((200, 2)) < 0.02
-    copies = unpredictable[:, None] ^ flips
-    labels = np.column_stack([Y[:, :3], unpredictable, copies])
-    model = SPLMLL("linear", random_state=0).fit(X, labels)
-    assert len(set(model.landmarks_) & {3, 4, 5}) == 1
-    assert set(model.landmarks_) >= {0, 1, 2}
+@pytest.mark.parametrize("name", MODELS)
+def test_measures_of_f_alone_and_of_the_model(fitted: dict[str, SPLMLL], name: str) -> None:
+    measures = fitted[name].measures_
+    assert list(measures.index) == ["embedding alone", "with landmarks"]
+    assert {"average_precision", "ranking_loss", "micro_f1"} <= set(measures.columns)
+    assert ((measures >= 0) & (measures <= 1)).all().all()
+    # They are those of rows that were not seen: about what new rows give.
+    X, Y = make_problem(1000, seed=1)
+    found = evaluate(Y, fitted[name].decision_function(X), None, ["average_precision"])
+    honest = measures.loc["with landmarks", "average_precision"]
+    assert honest == pytest.approx(found["average_precision"], abs=0.05)
 
 
 def test_predictability_and_representativeness(fitted: dict[str, SPLMLL]) -> None:
@@ -123,10 +118,21 @@ def test_predictability_is_measured_out_of_fold() -> None:
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(60, 40)), rng.integers(0, 2, (60, 2))
     # Forty features fit sixty rows of pure noise well, but only those rows.
-    in_sample = SPLMLL("linear", cv=None, recovery="labels", threshold=0.5, alpha=1e-6).fit(X, Y)
-    honest = SPLMLL("linear", alpha=1e-6, random_state=0).fit(X, Y)
-    assert in_sample.predictability_.min() > 0.4
-    assert honest.predictability_.max() < 0.0
+    model = SPLMLL(Linear(ridge=1e-6), n_landmarks=2, random_state=0).fit(X, Y)
+    seen = model.transform(X)
+    assert min(np.corrcoef(seen[:, i], Y[:, j])[0, 1] for i, j in enumerate(model.landmarks_)) > 0.7
+    assert model.predictability_.max() < 0.1
+
+
+def test_predictability_is_the_squared_correlation() -> None:
+    X, Y = make_problem()
+    fold = np.arange(200) % 4
+    F = Linear(ridge=0.1).fit(X, Y, fold).out_of_fold_
+    sums = Statistics.of(F, Y.astype(float), label_pairs=False)
+    found = predictability(sums, np.arange(8), np.ones(8, dtype=bool))
+    for j in range(8):
+        correlation = np.corrcoef(F[:, j], Y[:, j])[0, 1]
+        assert found[j] == pytest.approx(max(correlation, 0.0) ** 2)
 
 
 def test_names_of_labels() -> None:
@@ -144,11 +150,12 @@ def test_names_of_labels() -> None:
 
 def test_features_and_labels_in_every_form() -> None:
     X, Y = make_problem()
-    expected = SPLMLL("linear", random_state=0).fit(X, Y).decision_function(X)
+    linear = Linear(scale=True)
+    expected = SPLMLL(linear, random_state=0).fit(X, Y).decision_function(X)
     frame = pd.DataFrame(X).add_prefix("f")
     for x in (sparse.csr_array(X), frame):
         for y in (sparse.csr_array(Y), pd.DataFrame(Y, columns=NAMES)):
-            model = SPLMLL("linear", random_state=0).fit(x, y)
+            model = SPLMLL(linear, random_state=0).fit(x, y)
             assert_allclose(model.decision_function(x), expected, atol=1e-8)
     assert sparse.issparse(SPLMLL("linear").fit(X, sparse.csr_array(Y)).predict(X))
 
@@ -189,72 +196,109 @@ def test_transform_gives_named_columns() -> None:
     assert list(numbered.get_feature_names_out()) == [f"landmark{j}" for j in numbered.landmarks_]
 
 
-def test_the_same_seed_gives_the_same_model_and_another_seed_another() -> None:
+@pytest.mark.parametrize(
+    "embedding", ["linear", "svm", quick_network(), Trees(n_estimators=5)], ids=str
+)
+def test_the_same_seed_gives_the_same_model(embedding: Any) -> None:
     X, Y = make_problem()
-    one = SPLMLL("mlp", **QUICK_NETWORK).fit(X, Y)
-    again = SPLMLL("mlp", **QUICK_NETWORK).fit(X, Y)
-    other = SPLMLL("mlp", **{**QUICK_NETWORK, "random_state": 1}).fit(X, Y)
+    one, again = (SPLMLL(embedding, cv=2, random_state=0).fit(X, Y) for _ in range(2))
+    assert_array_equal(one.landmarks_, again.landmarks_)
     assert_array_equal(one.decision_function(X), again.decision_function(X))
-    assert np.abs(one.decision_function(X) - other.decision_function(X)).max() > 1e-3
+    pd.testing.assert_frame_equal(one.path_, again.path_)
+    other = SPLMLL(embedding, cv=2, random_state=1).fit(X, Y)
+    assert np.abs(one.decision_function(X) - other.decision_function(X)).max() > 1e-6
 
 
-def test_the_random_state_of_torch_is_left_alone() -> None:
-    import torch
+@pytest.mark.parametrize("embedding", ["svm", quick_network(max_epochs=2)], ids=["svm", "network"])
+def test_jobs_do_not_change_the_model(embedding: Any) -> None:
+    X, Y = make_problem(80)
+    one, two = (
+        SPLMLL(embedding, cv=2, random_state=0, n_jobs=n_jobs).fit(X, Y) for n_jobs in (None, 2)
+    )
+    assert_array_equal(one.decision_function(X), two.decision_function(X))
 
+
+# Thresholds -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rule", [*RULES, 0.3])
+def test_every_threshold_rule(rule: Any) -> None:
     X, Y = make_problem()
-    before = torch.random.get_rng_state()
-    SPLMLL("mlp", **QUICK_NETWORK).fit(X, Y)
-    SPLMLL.as_published(linear=True, max_epochs=2).fit(X, Y)
-    assert torch.equal(torch.random.get_rng_state(), before)
+    model = SPLMLL("linear", threshold=rule, random_state=0).fit(X, Y)
+    X_test, Y_test = make_problem(300, seed=1)
+    predicted = model.predict(X_test)
+    assert evaluate(Y_test, model.decision_function(X_test), predicted)["micro_f1"] > 0.6
+    assert model.thresholds_.shape == (8,)
+    if rule == "per-label":
+        assert len(np.unique(model.thresholds_)) > 1
+    elif rule in ("top-r", "linear"):
+        assert np.isnan(model.thresholds_).all()
+    else:
+        assert_allclose(model.thresholds_, model.offset_)
+        assert_array_equal(predicted == 1, model.decision_function(X_test) > 0)
+    if rule == 0.3:
+        assert model.offset_ == 0.3
 
 
-# Warm start ------------------------------------------------------------------------------------
+def test_too_few_rows_keep_the_default_threshold() -> None:
+    X, Y = make_problem(49)
+    assert SPLMLL("linear").fit(X, Y).threshold_ == GlobalThreshold(0.5)
+    X, Y = make_problem(60)
+    assert SPLMLL("linear", random_state=0).fit(X, Y).threshold_ != GlobalThreshold(0.5)
+
+
+def test_scoring_decides() -> None:
+    X, Y = make_problem(150)
+    for name in ("hamming_loss", "macro_f1"):
+        model = SPLMLL("linear", scoring=name, random_state=0).fit(X, Y)
+        assert name in model.path_.columns
+        assert name in model.measures_.columns
+
+
+# Warm start -------------------------------------------------------------------------------------
 
 
 def test_warm_start_continues_a_network() -> None:
     X, Y = make_problem()
-    short = {**QUICK_NETWORK, "max_epochs": 3}
-    cold = SPLMLL("mlp", **short).fit(X, Y)
-    warm = SPLMLL("mlp", warm_start=True, **short).fit(X, Y)
+    short = quick_network(max_epochs=3)
+    cold = SPLMLL(short, cv=3, random_state=0).fit(X, Y)
+    warm = SPLMLL(short, cv=3, warm_start=True, random_state=0).fit(X, Y)
     assert_array_equal(cold.decision_function(X), warm.decision_function(X))
     first = warm.predictability_[:3].mean()
     for _ in range(3):
         warm.fit(X, Y)
         cold.fit(X, Y)
     # Twelve epochs in four parts are better than three epochs four times.
-    assert warm.predictability_[:3].mean() > first + 0.05
+    assert warm.predictability_[:3].mean() > first + 0.02
     assert cold.predictability_[:3].mean() == pytest.approx(first)
 
 
-def test_warm_start_continues_algorithm1() -> None:
+def test_warm_start_continues_the_networks_of_a_blend() -> None:
     X, Y = make_problem()
-    model = SPLMLL.as_published(linear=True, max_epochs=8, warm_start=True, random_state=0)
-    end = model.fit(X, Y).objective_["objective"].iloc[-1]
-    again = model.fit(X, Y).objective_["objective"]
-    assert again.iloc[0] == pytest.approx(end, rel=1e-5)
-    assert again.iloc[-1] < end
-    cold = SPLMLL.as_published(linear=True, max_epochs=8, random_state=0)
-    start = cold.fit(X, Y).objective_["objective"].iloc[0]
-    assert cold.fit(X, Y).objective_["objective"].iloc[0] == pytest.approx(start)
-    assert start > 1.5 * end
+    blend = Blend([quick_network(max_epochs=3), Linear()])
+    warm = SPLMLL(blend, cv=2, warm_start=True, random_state=0).fit(X, Y)
+    before = warm.embedding_.members_[0].predict(X)
+    again = warm.fit(X, Y).embedding_.members_[0].predict(X)
+    cold = SPLMLL(blend, cv=2, random_state=0).fit(X, Y).embedding_.members_[0].predict(X)
+    assert_allclose(cold, before, atol=1e-6)
+    assert np.abs(again - before).max() > 1e-3
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        SPLMLL("mlp", warm_start=True, **{**QUICK_NETWORK, "max_epochs": 1}),
-        SPLMLL.as_published(linear=True, max_epochs=1, warm_start=True),
-    ],
-    ids=["network", "algorithm1"],
-)
-def test_warm_start_needs_the_same_labels_and_features(model: SPLMLL) -> None:
+def test_warm_start_needs_the_same_labels_and_features() -> None:
     X, Y = make_problem(60)
+    model = SPLMLL(quick_network(max_epochs=1), cv=2, warm_start=True)
     with pytest.raises(ValueError, match=r"8 labels and 10 features; these rows have 5 and 10"):
         model.fit(X, Y).fit(X, Y[:, :5])
     with pytest.raises(ValueError, match=r"and 10 features; these rows have 8 and 4.*begin anew"):
         clone(model).fit(X, Y).fit(X[:, :4], Y)
     model.set_params(warm_start=False).fit(X, Y[:, :5])
     assert model.predict(X).shape == (60, 5)
+
+
+def test_the_published_system_is_an_estimator_of_its_own() -> None:
+    published = SPLMLL.as_published(linear=True, lambda1=0.7)
+    assert isinstance(published, PublishedSPLMLL)
+    assert (published.linear, published.lambda1) == (True, 0.7)
 
 
 # Real data -------------------------------------------------------------------------------------
@@ -265,9 +309,7 @@ def test_warm_start_needs_the_same_labels_and_features(model: SPLMLL) -> None:
     [
         pytest.param(SPLMLL("linear", random_state=0), (0.20, 0.765, 0.655), id="linear"),
         pytest.param(
-            SPLMLL("mlp", hidden_layer_sizes=(64,), n_repeats=1, cv=3, random_state=0),
-            (0.17, 0.79, 0.68),
-            id="network",
+            SPLMLL(Network((64,)), cv=3, random_state=0), (0.17, 0.79, 0.68), id="network"
         ),
     ],
 )

@@ -16,7 +16,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from splmll import SPLMLL
-from splmll.landmarks import folds
+from splmll.landmarks import classifier, folds, out_of_core
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -25,7 +25,8 @@ dask = pytest.importorskip("dask")
 
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folds, "LARGE_ROWS", 300)
+    for module in (classifier, folds, out_of_core):
+        monkeypatch.setattr(module, "LARGE_ROWS", 300)
 
 
 def problem(n_rows: int = 900) -> tuple[np.ndarray, np.ndarray]:

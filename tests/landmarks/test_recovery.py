@@ -1,146 +1,162 @@
-"""From landmarks to all labels: the optimum, its two limits, and landmarks partly known."""
+"""From the predictions of landmarks to all labels: the optimum, its limits, and honest folds."""
+
+from __future__ import annotations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.linear_model import LinearRegression, Ridge
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.linear_model import LinearRegression
 
-from splmll.landmarks.exact import solve_recovery
-from splmll.landmarks.recovery import complete, recover_crossfitted
+from splmll.landmarks.recovery import CrossFittedRecovery, Map, logarithm, softened
+from splmll.statistics import fold_statistics
 
 seeds = st.integers(0, 2**32 - 1)
+FOLD = np.arange(80) % 4
 
 
-def predictions(seed, n=80, C=5, K=3):
+def predictions(seed: int, C: int = 5, K: int = 3) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
-    causes = rng.normal(size=(n, 2))
-    Y = (causes @ rng.normal(size=(2, C)) + 0.5 * rng.normal(size=(n, C)) > 0).astype(float)
+    causes = rng.normal(size=(80, 2))
+    Y = (causes @ rng.normal(size=(2, C)) + 0.5 * rng.normal(size=(80, C)) > 0).astype(float)
+    Y[:2] = [[0.0], [1.0]]  # every label varies
     landmarks = rng.permutation(C)[:K]
-    F = Y[:, landmarks] + 0.5 * rng.normal(size=(n, K))
-    Y, F = Y - Y.mean(axis=0), F - F.mean(axis=0)
-    return F, Y, landmarks, rng.uniform(0.2, 1.5, size=K)
+    return 3 + Y[:, landmarks] + 0.5 * rng.normal(size=(80, K)), Y, landmarks
 
 
-def recover(F, Y, landmarks, weights, shrinkage):
-    n = len(Y)
-    return recover_crossfitted(F.T @ F / n, F.T @ Y / n, landmarks, weights, shrinkage)
+def recovery_of(F: np.ndarray, Y: np.ndarray, landmarks: np.ndarray) -> CrossFittedRecovery:
+    parts = fold_statistics(F, Y, FOLD, center_features=False, label_pairs=False)
+    return CrossFittedRecovery(parts, landmarks, np.ptp(Y, axis=0) > 0)
 
 
-def prior(landmarks, weights, C):
-    P = np.zeros((len(landmarks), C))
-    for row, (label, b) in enumerate(zip(landmarks, weights)):
-        P[row, label] = 1 / b
+def own_slopes(F: np.ndarray, Y: np.ndarray, landmarks: np.ndarray) -> np.ndarray:
+    """P, row by row, from one regression after the other."""
+    P = np.zeros((len(landmarks), Y.shape[1]))
+    for row, label in enumerate(landmarks):
+        slope = LinearRegression().fit(F[:, [row]], Y[:, label]).coef_[0]
+        P[row, label] = max(slope, 0.0)
     return P
 
 
-@given(seed=seeds, shrinkage=st.sampled_from([1e-3, 0.1, 1.0, 10.0]))
+@given(seed=seeds, pull=st.sampled_from([1e-3, 0.1, 1.0, 10.0]))
 @settings(max_examples=30, deadline=None)
-def test_the_gradient_is_zero(seed, shrinkage):
-    """d/dA of ||Y - F B A||^2 / n + rho ||A - P||^2 at the answer, from the rows."""
-    F, Y, landmarks, weights = predictions(seed)
-    A = recover(F, Y, landmarks, weights, shrinkage)
-    FB = F * weights
-    rho = shrinkage * np.mean((FB**2).mean(axis=0))
-    slope = -2 * FB.T @ (Y - FB @ A) / len(Y) + 2 * rho * (A - prior(landmarks, weights, 5))
-    np.testing.assert_allclose(slope, 0, atol=1e-12 * (1 + shrinkage))
+def test_the_gradient_is_zero(seed: int, pull: float) -> None:
+    """d/dA of ||Y - F A||^2 / n + rho ||A - P||^2 at the answer, from the rows."""
+    F, Y, landmarks = predictions(seed)
+    found = recovery_of(F, Y, landmarks).map(pull)
+    Fc, Yc = F - F.mean(axis=0), Y - Y.mean(axis=0)
+    rho = pull * np.mean(Fc.var(axis=0))
+    A, P = found.recovery, own_slopes(F, Y, landmarks)
+    slope = -2 * Fc.T @ (Yc - Fc @ A) / 80 + 2 * rho * (A - P)
+    assert_allclose(slope, 0, atol=1e-9 * (1 + pull))
+    assert_allclose(found(F).mean(axis=0), Y.mean(axis=0), atol=1e-9)
 
 
 @given(seed=seeds)
 @settings(max_examples=20, deadline=None)
-def test_no_shrinkage_is_least_squares(seed):
-    F, Y, landmarks, weights = predictions(seed)
-    A = recover(F, Y, landmarks, weights, 0.0)
-    plain = LinearRegression(fit_intercept=False).fit(F * weights, Y).coef_.T
-    np.testing.assert_allclose(A, plain, rtol=1e-5, atol=1e-7)
-    # so the weights cancel: B A does not depend on them
-    same = recover(F, Y, landmarks, np.ones(3), 0.0)
-    np.testing.assert_allclose(weights[:, None] * A, same, rtol=1e-5, atol=1e-7)
+def test_no_pull_is_least_squares(seed: int) -> None:
+    F, Y, landmarks = predictions(seed)
+    expected = LinearRegression().fit(F, Y).predict(F)
+    assert_allclose(recovery_of(F, Y, landmarks).map(0.0)(F), expected, atol=1e-5)
 
 
 @given(seed=seeds)
 @settings(max_examples=20, deadline=None)
-def test_much_shrinkage_lets_a_landmark_keep_its_own_prediction(seed):
-    F, Y, landmarks, weights = predictions(seed)
-    BA = weights[:, None] * recover(F, Y, landmarks, weights, 1e9)
-    np.testing.assert_allclose(BA, np.eye(5)[landmarks], atol=1e-6)
+def test_all_pull_leaves_every_landmark_its_own_prediction(seed: int) -> None:
+    F, Y, landmarks = predictions(seed)
+    recovery = recovery_of(F, Y, landmarks)
+    P = own_slopes(F, Y, landmarks)
+    assert_allclose(recovery.map(np.inf).recovery, P, atol=1e-9)
+    assert_allclose(recovery.map(1e9).recovery, P, atol=1e-6)
 
 
-def test_shrinkage_does_not_depend_on_the_unit_of_predictions():
-    F, Y, landmarks, _ = predictions(1)
+def test_a_prediction_that_goes_against_its_label_says_nothing_by_itself() -> None:
+    F, Y, landmarks = predictions(3)
+    F[:, 0] = -Y[:, landmarks[0]]
+    assert not recovery_of(F, Y, landmarks).map(np.inf).recovery[0].any()
+
+
+@pytest.mark.parametrize("pull", [0.1, np.inf])
+def test_a_fold_is_recovered_by_the_others(pull: float) -> None:
+    F, Y, landmarks = predictions(4)
+    plain = recovery_of(F, Y, landmarks)
+    changed = recovery_of(F, np.where((FOLD == 1)[:, None], 1 - Y, Y), landmarks)
+    without = plain.map(pull, without=1), changed.map(pull, without=1)
+    assert_allclose(without[0].recovery, without[1].recovery, atol=1e-9)
+    assert_allclose(without[0].intercept, without[1].intercept, atol=1e-9)
+    assert np.abs(plain.map(pull).recovery - changed.map(pull).recovery).max() > 0.01
+    by_rows = recovery_of_rows(F, Y, landmarks, FOLD != 1, pull)
+    assert_allclose(without[0].recovery, by_rows, atol=1e-9)
+
+
+def recovery_of_rows(
+    F: np.ndarray, Y: np.ndarray, landmarks: np.ndarray, rows: np.ndarray, pull: float
+) -> np.ndarray:
+    sums = fold_statistics(
+        F[rows], Y[rows], np.zeros(rows.sum(), dtype=int), center_features=False, label_pairs=False
+    )
+    return CrossFittedRecovery(sums, landmarks, np.ones(Y.shape[1], dtype=bool)).map(pull).recovery
+
+
+def test_the_unit_of_predictions_does_not_matter() -> None:
+    F, Y, landmarks = predictions(1)
     for unit in (1e-4, 1e4):
-        plain = recover(F, Y, landmarks, np.ones(3), 0.0)
-        scaled = recover(unit * F, Y, landmarks, np.ones(3), 0.0)
-        np.testing.assert_allclose(unit * scaled, plain, rtol=1e-5)
-        # with shrinkage the pull is as strong as before, towards the prediction as it now is
-        pull = recover(F, Y / unit, landmarks, np.ones(3), 0.5)
-        np.testing.assert_allclose(recover(unit * F, Y, landmarks, np.ones(3), 0.5), pull)
+        for pull in (0.0, 0.5, np.inf):
+            one = recovery_of(F, Y, landmarks).map(pull)(F)
+            other = recovery_of(unit * F, Y, landmarks).map(pull)(unit * F)
+            assert_allclose(other, one, atol=1e-6)
 
 
-def test_landmarks_that_are_predicted_alike_share_the_work():
-    F, Y, landmarks, _ = predictions(2)
+def test_landmarks_that_are_predicted_alike_share_the_work() -> None:
+    F, Y, landmarks = predictions(2)
     F[:, 1] = F[:, 0]
-    A = recover(F, Y, landmarks, np.ones(3), 0.0)
-    assert np.isfinite(A).all()
-    single = LinearRegression(fit_intercept=False).fit(F[:, [0, 2]], Y)
-    np.testing.assert_allclose(F @ A, single.predict(F[:, [0, 2]]), atol=1e-5)
+    found = recovery_of(F, Y, landmarks).map(0.0)
+    assert np.isfinite(found.recovery).all()
+    expected = LinearRegression().fit(F[:, [0, 2]], Y).predict(F[:, [0, 2]])
+    assert_allclose(found(F), expected, atol=1e-4)
 
 
-def labels(seed, n=60, C=5):
-    rng = np.random.default_rng(seed)
-    Y = (rng.normal(size=(n, 2)) @ rng.normal(size=(2, C)) > 0.2).astype(float)
-    Y[:, 0] = rng.random(n) < 0.5
-    return Y, Y.mean(axis=0), np.cov(Y.T, bias=True)
+def test_constant_labels_score_their_mean() -> None:
+    F, Y, landmarks = predictions(5)
+    hidden = np.setdiff1d(np.arange(5), landmarks)
+    Y[:, hidden[0]], Y[:, hidden[1]] = 0.0, 1.0
+    scores = recovery_of(F, Y, landmarks).map(0.1)(F)
+    assert_array_equal(scores[:, hidden], np.tile([0.0, 1.0], (80, 1)))
 
 
-def test_all_known_is_the_ridge_regression_from_landmark_labels():
-    Y, mean, G = labels(0)
-    landmarks = np.array([3, 0])
-    scores = complete(Y[:, landmarks], landmarks, mean, G[landmarks], rho=0.02)
-    ridge = Ridge(alpha=0.02 * len(Y)).fit(Y[:, landmarks], Y)
-    np.testing.assert_allclose(scores, ridge.predict(Y[:, landmarks]), atol=1e-10)
-    # and the published recovery: the block of the exact solver for b in {0, 1}
-    A = solve_recovery(G, np.isin(np.arange(5), landmarks).astype(float), 0.02)
-    np.testing.assert_allclose(scores, mean + (Y - mean) @ A, atol=1e-10)
+def test_as_it_is() -> None:
+    F = np.array([[0.3, 0.6]])
+    found = Map.identity(np.array([2, 0]), np.array([0.1, 0.2, 0.3]))
+    assert_allclose(found(F), [[0.6, 0.2, 0.3]])
 
 
-@given(seed=seeds)
-@settings(max_examples=20, deadline=None)
-def test_partly_known_is_the_regression_on_what_is_known(seed):
-    Y, mean, G = labels(seed)
-    rng = np.random.default_rng(seed)
-    landmarks = np.array([4, 1, 2])
-    given_labels = Y[:25, landmarks].copy()
-    given_labels[rng.random(given_labels.shape) < 0.5] = np.nan
-    before = given_labels.copy()
-    scores = complete(given_labels, landmarks, mean, G[landmarks], rho=0.05)
-    for row, score in zip(given_labels, scores):
-        K = landmarks[~np.isnan(row)]
-        if len(K) == 0:
-            np.testing.assert_array_equal(score, mean)
-            continue
-        ridge = Ridge(alpha=0.05 * len(Y)).fit(Y[:, K], Y)
-        expected = ridge.predict(row[~np.isnan(row)][None])[0]
-        np.testing.assert_allclose(score, expected, atol=1e-9)
-    np.testing.assert_array_equal(given_labels, before)
+# Probabilities ----------------------------------------------------------------------------------
 
 
-def test_nothing_known_is_the_mean():
-    _, mean, G = labels(1)
-    landmarks = np.array([0, 2])
-    scores = complete(np.full((4, 2), np.nan), landmarks, mean, G[landmarks], rho=0.1)
-    np.testing.assert_array_equal(scores, np.tile(mean, (4, 1)))
-    none = complete(np.zeros((4, 0)), np.zeros(0, dtype=int), mean, np.zeros((0, 5)), rho=0.1)
-    np.testing.assert_array_equal(none, np.tile(mean, (4, 1)))
+@given(st.floats(0.05, 1.0), st.lists(st.floats(0, 1), min_size=2, max_size=9))
+def test_softened_probabilities_keep_their_order_and_middle(
+    softness: float, values: list[float]
+) -> None:
+    F = np.sort(np.array(values))
+    flat = softened(F, softness)
+    assert (np.diff(flat) >= 0).all()
+    assert flat.min() > 0 or softness == 1
+    assert flat.max() < 1 or softness == 1
+    assert (np.abs(flat - 0.5) <= np.abs(F - 0.5) + 1e-9).all()
+    assert_allclose(softened(1 - F, softness), 1 - flat, atol=1e-6)
+    assert softened(np.array([0.5]), softness)[0] == pytest.approx(0.5)
 
 
-def test_knowing_more_never_recovers_worse_on_the_rows_learned_from():
-    Y, mean, G = labels(2, n=200)
-    landmarks = np.array([0, 1, 2])
-    errors = []
-    for n_known in range(4):
-        given_labels = np.where(np.arange(3) < n_known, Y[:, landmarks], np.nan)
-        scores = complete(given_labels, landmarks, mean, G[landmarks], rho=1e-9)
-        errors.append(np.mean((scores - Y) ** 2))
-    assert errors == sorted(errors, reverse=True)
-    assert errors[0] == pytest.approx(Y.var(axis=0).mean())
+def test_softness_one_changes_nothing_whatever_is_given() -> None:
+    F = np.array([-3.0, 0.2, 7.0])
+    assert_array_equal(softened(F, 1.0), F)
+
+
+def test_softening_twice_is_softening_once() -> None:
+    F = np.random.default_rng(0).random(50)
+    assert_allclose(softened(softened(F, 0.5), 0.6), softened(F, 0.3))
+
+
+def test_the_logarithm_ends_where_nothing_is_told_apart() -> None:
+    assert_allclose(logarithm(np.array([1.0, 0.1, 1e-9, 1e-12, 0.0])), [0, -1, -9, -9, -9])

@@ -13,15 +13,13 @@ from landmark_problems import NAMES, make_problem
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from splmll import SPLMLL
+from splmll import SPLMLL, evaluate
 from splmll.datasets.batches import read_batches
 from splmll.exceptions import DatasetError
-from splmll.landmarks import folds, streaming
+from splmll.embeddings import Linear
+from splmll.landmarks import classifier, folds, out_of_core
 from splmll.landmarks.folds import folds_by_row, row_keys
-from splmll.landmarks.recovery import HonestRecovery
-from splmll.landmarks.sparsity import explained_by_fold
-from splmll.landmarks.statistics import Statistics, fold_statistics, reference_point
-from splmll.landmarks.stream import Stream, merged
+from splmll.landmarks.out_of_core import Stream, merged
 
 ROWS = 900
 
@@ -29,23 +27,27 @@ ROWS = 900
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take 900 rows for large data, in blocks of 256."""
-    monkeypatch.setattr(folds, "LARGE_ROWS", 300)
-    monkeypatch.setattr(streaming, "CHUNK_ROWS", 256)
+    for module in (classifier, folds, out_of_core):
+        monkeypatch.setattr(module, "LARGE_ROWS", 300)
+    monkeypatch.setattr(out_of_core, "CHUNK_ROWS", 256)
 
 
 def assert_same_model(one: SPLMLL, other: SPLMLL, X: Any, X_other: Any = None) -> None:
     assert_array_equal(one.landmarks_, other.landmarks_)
-    assert one.lambda2_ == other.lambda2_
+    assert one.learned_.setting == other.learned_.setting
     for name in (
         "selection_", "recovery_", "intercept_", "predictability_", "representativeness_",
-        "thresholds_", "_landmark_moments", "_slope",
+        "thresholds_", "probability_slope_", "path_", "measures_",
     ):  # fmt: skip
         found, expected = getattr(one, name), getattr(other, name)
         assert_allclose(found, expected, rtol=0, atol=1e-8, err_msg=name)
     X_other = X if X_other is None else X_other
     assert_allclose(one.decision_function(X), other.decision_function(X_other), rtol=0, atol=1e-8)
     assert_array_equal(np.asarray(one.predict(X)), np.asarray(other.predict(X_other)))
-    assert one._recovery_threshold.value == pytest.approx(other._recovery_threshold.value, abs=1e-8)
+    assert_allclose(one.completion_.moments, other.completion_.moments, rtol=0, atol=1e-8)
+    assert one.completion_.threshold.value == pytest.approx(
+        other.completion_.threshold.value, abs=1e-8
+    )
 
 
 def far_from_zero(n_rows: int = ROWS) -> tuple[np.ndarray, np.ndarray]:
@@ -75,62 +77,6 @@ def test_keys_are_distinct_and_uniform() -> None:
     tenths = np.bincount((keys / 2**64 * 10).astype(int), minlength=10)
     assert np.abs(tenths - 2000).max() < 200
     assert abs(np.corrcoef(keys[:-1].astype(float), keys[1:].astype(float))[0, 1]) < 0.03
-
-
-# Statistics measured from a point near the means ----------------------------------------------
-
-
-@pytest.mark.parametrize("mean", [0.0, 1e4, -1e7])
-def test_a_large_mean_costs_no_digits(mean: float) -> None:
-    rng = np.random.default_rng(0)
-    X = mean + rng.normal(size=(5000, 3))
-    Y = (rng.random((5000, 2)) < 0.3).astype(float)
-    exact = X.astype(np.longdouble)
-    exact -= exact.mean(axis=0)
-    expected = (exact.T @ exact / 5000).astype(float)
-    crossed = (exact.T @ (Y - Y.mean(axis=0)) / 5000).astype(float)
-    parts = fold_statistics(X, Y, np.arange(5000) % 4)
-    total = parts[0] + parts[1] + parts[2] + parts[3]
-    assert_allclose(total.feature_covariance(), expected, rtol=1e-9, atol=1e-11)
-    assert_allclose(total.cross_covariance(), crossed, atol=1e-9)
-    assert_allclose((total - parts[0]).feature_mean, X[np.arange(5000) % 4 != 0].mean(axis=0))
-
-
-def test_sums_move_from_one_point_to_another() -> None:
-    rng = np.random.default_rng(1)
-    X, Y = rng.normal(size=(40, 3)), (rng.random((40, 2)) < 0.5).astype(float)
-    Y[3, 1] = np.nan
-    shift = np.array([1.0, -2.0, 0.5])
-    there, here = Statistics.of(X, Y, shift=shift), Statistics.of(X, Y)
-    for name in ("xx", "xy", "yy", "xk", "yk", "kk"):
-        assert_allclose(getattr(there.moved(None), name), getattr(here, name), atol=1e-12)
-        assert_allclose(getattr(here.moved(shift), name), getattr(there, name), atol=1e-12)
-
-
-def test_sums_from_different_points_merge_in_any_order() -> None:
-    X, Y = far_from_zero(200)
-    pieces = [
-        Statistics.of(X[a : a + 50], Y[a : a + 50], shift=reference_point(X[a : a + 50]))
-        for a in range(0, 200, 50)
-    ]
-    pieces.append(Statistics.of(sparse.csr_array(X[:20] - 1e4), Y[:20]))
-    a, b, c, d, e = pieces
-    left, right = (((a + b) + c) + d) + e, (a + (b + (c + d))) + e
-    other = (e + d) + (c + (b + a))
-    for name in ("n_rows", "feature_mean", "feature_variance", "label_mean"):
-        assert_allclose(getattr(left, name), getattr(right, name), rtol=1e-11)
-        assert_allclose(getattr(left, name), getattr(other, name), rtol=1e-11)
-    assert_allclose(left.cross_covariance(), other.cross_covariance(), atol=1e-7)
-
-
-def test_a_map_of_the_features_is_applied_to_the_sums() -> None:
-    X, Y = far_from_zero(100)
-    W = np.random.default_rng(2).normal(size=(11, 4))
-    W[0] -= 1e4 * W[1:].sum(axis=0)
-    mapped = Statistics.of(X, Y, shift=reference_point(X)).mapped(W)
-    expected = Statistics.of(X @ W[1:] + W[0], Y.astype(float))
-    assert_allclose(mapped.xx, expected.xx, rtol=1e-7, atol=1e-6)
-    assert_allclose(mapped.xy, expected.xy, rtol=1e-7, atol=1e-6)
 
 
 def test_single_precision_features_are_summed_in_double(large: None) -> None:
@@ -166,9 +112,7 @@ def test_merged_streams_are_one_stream() -> None:
 def test_the_sample_of_a_part_holds_all_of_the_whole_sample(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from splmll.landmarks import stream
-
-    monkeypatch.setattr(stream, "SAMPLE_ROWS", 100)
+    monkeypatch.setattr(out_of_core, "SAMPLE_ROWS", 100)
     X, Y = np.arange(30_000.0)[:, None], np.ones((30_000, 1))
     whole = Stream(1, 1, 2, seed=0)
     whole.add(X, Y)
@@ -181,66 +125,58 @@ def test_the_sample_of_a_part_holds_all_of_the_whole_sample(
     assert_array_equal(merged(parts).sample()[0], whole.sample()[0])
 
 
-@pytest.mark.parametrize("center", [True, False])
-def test_what_recovery_explains_follows_from_sums(center: bool) -> None:
-    rng = np.random.default_rng(3)
-    _, Y = make_problem(300)
-    Y = Y.astype(float)
-    fold = rng.integers(4, size=300)
-    F = Y[:, [0, 2, 5]] + rng.normal(size=(300, 3))
-    landmarks, weights = np.array([0, 2, 5]), np.array([1.0, 0.5, 0.8])
-    honest = HonestRecovery(fold_statistics(F, Y, fold), landmarks, weights, 0.1, center)
-    expected = explained_by_fold(Y, honest.scores(F, fold), fold)
-    assert_allclose(honest.explained(), expected, atol=1e-12)
-
-
 # The same model from every source -------------------------------------------------------------
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "default": {},
-    "hard": {"selection": "hard", "n_landmarks": 3},
-    "uncentred": {"center": False, "scale": False, "threshold": "per-label"},
-    "two steps": {"joint": False, "n_landmarks": 4},
-    "no folds": {"cv": None, "recovery": "labels", "threshold": 0.5},
-    "no landmarks": {"selection": "all"},
+    "budget": {"n_landmarks": 3},
+    "given": {"embedding": Linear(ridge=0.1, scale=False), "pull": 0.1, "cv": 3},
+    "fixed threshold": {"threshold": 0.5},
 }
 
 
 @pytest.mark.parametrize("settings", SETTINGS.values(), ids=list(SETTINGS))
 def test_large_data_in_memory_equals_streamed(settings: dict[str, Any], large: None) -> None:
     X, Y = far_from_zero()
-    if not settings.get("center", True):
-        X = X - 1e4  # without centring, a feature is what it is
 
     def model() -> SPLMLL:
-        return SPLMLL("linear", random_state=0, **settings)
+        return SPLMLL(**{"embedding": "linear", "random_state": 0, **settings})
 
     whole = model().fit(X, Y)
     batches = model().fit_batches((X[i : i + 77], Y[i : i + 77]) for i in range(0, ROWS, 77))
     chunks = model().partial_fit(X[:500], Y[:500]).partial_fit(X[500:], Y[500:])
     for other in (batches, chunks):
-        if settings.get("threshold") == "per-label" or settings.get("cv", 5) is None:
-            assert_allclose(other.thresholds_, whole.thresholds_, atol=1e-8)
-            assert_allclose(other.decision_function(X), whole.decision_function(X), atol=1e-8)
-        else:
-            assert_same_model(other, whole, X)
+        assert_same_model(other, whole, X)
+
+
+def test_blocks_are_about_as_good_as_all_rows_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, Y = make_problem(ROWS)
+    X_test, Y_test = make_problem(1000, seed=1)
+    measured = []
+    for most in (10_000, 300):
+        for module in (classifier, folds, out_of_core):
+            monkeypatch.setattr(module, "LARGE_ROWS", most)
+        scores = SPLMLL("linear", random_state=0).fit(X, Y).decision_function(X_test)
+        measured.append(evaluate(Y_test, scores, None, ["average_precision"])["average_precision"])
+    assert measured[1] == pytest.approx(measured[0], abs=0.01)
 
 
 def test_every_kind_of_input_gives_the_same(large: None, tmp_path: Path) -> None:
     X, Y = make_problem(ROWS)
     X = X * (np.abs(X) > 0.7)  # for sparse matrices
-    whole = SPLMLL("linear", random_state=0).fit(X, Y)
+    linear = Linear(scale=True)
+    whole = SPLMLL(linear, random_state=0).fit(X, Y)
     assert whole.label_format_.kind == "array"
     for name, data in (("X", X), ("Y", Y)):
         np.save(tmp_path / f"{name}.npy", data)
     mapped = (np.load(tmp_path / f"{name}.npy", mmap_mode="r") for name in ("X", "Y"))
-    assert_same_model(SPLMLL("linear", random_state=0).fit(*mapped), whole, X)
+    assert_same_model(SPLMLL(linear, random_state=0).fit(*mapped), whole, X)
     for kind in (sparse.csr_array, sparse.csc_matrix):
-        model = SPLMLL("linear", random_state=0).fit(kind(X), kind(Y))
+        model = SPLMLL(linear, random_state=0).fit(kind(X), kind(Y))
         assert_allclose(model.decision_function(X), whole.decision_function(X), atol=1e-8)
         assert sparse.issparse(model.predict(X))
     frames = pd.DataFrame(X).add_prefix("f"), pd.DataFrame(Y, columns=NAMES)
-    model = SPLMLL("linear", random_state=0).fit(*frames)
+    model = SPLMLL(linear, random_state=0).fit(*frames)
     assert list(model.feature_names_in_) == list(frames[0].columns)
     assert list(model.landmarks_) == [NAMES[j] for j in whole.landmarks_]
     assert list(model.predict(frames[0]).columns) == NAMES
@@ -281,10 +217,6 @@ def test_few_rows_in_batches_are_simply_fitted() -> None:
         SPLMLL("linear").fit_batches([])
 
 
-def test_a_network_does_not_take_batches() -> None:
-    assert not hasattr(SPLMLL("mlp"), "fit_batches")
-
-
 @pytest.mark.slow
 def test_beyond_the_limit_nothing_has_to_be_set() -> None:
     X, Y = make_problem(folds.LARGE_ROWS + 5000)
@@ -323,8 +255,8 @@ def test_a_libsvm_file(first: int, large: None, tmp_path: Path) -> None:
         for x, y in zip(X, Y):
             cells = " ".join(f"{i + first}:{x[i]}" for i in np.flatnonzero(x))
             lines.write(",".join(map(str, np.flatnonzero(y))) + " " + cells + "\n")
-    model = SPLMLL("linear", random_state=0).fit_batches(read_batches(file, rows=100))
-    whole = SPLMLL("linear", random_state=0).fit(X, Y)
+    model = SPLMLL(Linear(scale=True), random_state=0).fit_batches(read_batches(file, rows=100))
+    whole = SPLMLL(Linear(scale=True), random_state=0).fit(X, Y)
     assert_allclose(model.decision_function(X), whole.decision_function(X), atol=1e-8)
     assert model.offset_ == pytest.approx(whole.offset_, abs=1e-8)
     assert_array_equal(model.landmarks_, whole.landmarks_)

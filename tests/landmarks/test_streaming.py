@@ -8,16 +8,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from landmark_problems import NAMES, QUICK_NETWORK, make_problem
+from landmark_problems import NAMES, make_problem, quick_network
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.base import clone
 
 from splmll import SPLMLL, evaluate
-from splmll.landmarks import stream
+from splmll.embeddings import Linear
+from splmll.landmarks import out_of_core
 from splmll.thresholds import GlobalThreshold
 
-# Without folds nothing is random: chunks must give what fit gives.
-PLAIN: dict[str, Any] = {"cv": None, "recovery": "labels", "threshold": 0.5, "random_state": 0}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "budget": {"n_landmarks": 3},
+    "given pull": {"pull": 0.1, "cv": 3},
+    "threshold": {"threshold": "per-label"},
+}
 
 
 def in_chunks(model: SPLMLL, X: Any, Y: Any, size: int = 37) -> SPLMLL:
@@ -33,22 +39,15 @@ def assert_same_model(one: SPLMLL, other: SPLMLL, X: Any) -> None:
     assert_allclose(one.decision_function(X), other.decision_function(X), rtol=0, atol=1e-8)
 
 
-@pytest.mark.parametrize("selection", ["soft", "hard"])
-@pytest.mark.parametrize("center", [True, False])
-def test_chunks_equal_one_fit(selection: str, center: bool) -> None:
+@pytest.mark.parametrize("settings", SETTINGS.values(), ids=list(SETTINGS))
+def test_chunks_equal_one_pass(settings: dict[str, Any]) -> None:
     X, Y = make_problem()
-    settings = {**PLAIN, "selection": selection, "center": center}
-    whole = SPLMLL("linear", **settings).fit(X, Y)
-    assert_same_model(in_chunks(SPLMLL("linear", **settings), X, Y), whole, X)
-
-
-def test_chunks_equal_one_pass_with_folds() -> None:
-    X, Y = make_problem()
-    # Rows are dealt into folds one after the other, so the chunks do not matter for that either.
-    one = SPLMLL("linear", random_state=0).partial_fit(X, Y)
-    many = in_chunks(SPLMLL("linear", random_state=0), X, Y)
+    # Rows are dealt into folds by their numbers, so the chunks do not matter for that either.
+    one = SPLMLL("linear", random_state=0, **settings).partial_fit(X, Y)
+    many = in_chunks(SPLMLL("linear", random_state=0, **settings), X, Y)
     assert_same_model(one, many, X)
-    assert many.offset_ == pytest.approx(one.offset_, abs=1e-8)
+    assert_allclose(one.thresholds_, many.thresholds_, atol=1e-8)
+    assert_allclose(one.path_.to_numpy(), many.path_.to_numpy(), atol=1e-8)
 
 
 def test_a_streamed_model_is_as_good_as_a_fitted_one() -> None:
@@ -75,11 +74,9 @@ def test_every_chunk_makes_a_model_that_predicts() -> None:
         assert np.isfinite(model.decision_function(X)).all()
 
 
-@pytest.mark.parametrize("cv", [5, None])
-def test_the_first_chunk_may_be_a_single_row(cv: int | None) -> None:
+def test_the_first_chunk_may_be_a_single_row() -> None:
     X, Y = make_problem()
-    settings = {} if cv else PLAIN
-    model = SPLMLL("linear", **settings).partial_fit(X[:1], Y[:1])
+    model = SPLMLL("linear", random_state=0).partial_fit(X[:1], Y[:1])
     assert_array_equal(model.predict(X[:1]), Y[:1])
     model.partial_fit(X[1:2], Y[1:2])
     assert np.isfinite(model.decision_function(X)).all()
@@ -89,12 +86,10 @@ def test_the_first_chunk_may_be_a_single_row(cv: int | None) -> None:
 
 def test_chunks_as_frames_and_sparse_matrices() -> None:
     X, Y = make_problem()
-    expected = in_chunks(SPLMLL("linear", random_state=0), X, Y)
-    assert_same_model(
-        in_chunks(SPLMLL("linear", random_state=0), sparse.csr_array(X), sparse.csr_array(Y)),
-        expected,
-        X,
-    )
+    scaled = SPLMLL(Linear(scale=True), random_state=0)
+    expected = in_chunks(clone(scaled), X, Y)
+    stored = in_chunks(clone(scaled), sparse.csr_array(X), sparse.csr_array(Y))
+    assert_same_model(stored, expected, X)
     frame = pd.DataFrame(X).add_prefix("f")
     labels = pd.DataFrame(Y, columns=NAMES)
     model = in_chunks(SPLMLL("linear", random_state=0), frame, labels)
@@ -106,10 +101,10 @@ def test_chunks_as_frames_and_sparse_matrices() -> None:
 
 def test_mixed_storage() -> None:
     X, Y = make_problem()
-    model = SPLMLL("linear", random_state=0)
+    model = SPLMLL(Linear(scale=True), random_state=0)
     model.partial_fit(X[:100], sparse.csr_array(Y[:100]))
     model.partial_fit(sparse.csr_array(X[100:]), sparse.csr_array(Y[100:]))
-    expected = SPLMLL("linear", random_state=0).partial_fit(X, Y)
+    expected = SPLMLL(Linear(scale=True), random_state=0).partial_fit(X, Y)
     assert_allclose(model.decision_function(X), expected.decision_function(X), atol=1e-8)
 
 
@@ -117,19 +112,19 @@ def test_unknown_labels_in_chunks() -> None:
     X, Y = make_problem()
     labels = Y.astype(float)
     labels[np.random.default_rng(0).random(Y.shape) < 0.2] = np.nan
-    whole = SPLMLL("linear", **PLAIN).fit(X, labels)
-    assert_same_model(in_chunks(SPLMLL("linear", **PLAIN), X, labels), whole, X)
+    whole = SPLMLL("linear", random_state=0).partial_fit(X, labels)
+    assert_same_model(in_chunks(SPLMLL("linear", random_state=0), X, labels), whole, X)
 
 
 def test_a_vector_in_chunks() -> None:
     X, Y = make_problem()
     y = np.where(Y[:, 0] == 1, "yes", "no")
     order = np.argsort(y, kind="stable")  # the first chunk has only one value
-    model = SPLMLL("linear", **PLAIN)
+    model = SPLMLL("linear", random_state=0)
     for part in np.array_split(order, 4):
         model.partial_fit(X[part], y[part], classes=["no", "yes"])
     assert list(model.classes_) == ["no", "yes"]
-    expected = SPLMLL("linear", **PLAIN).fit(X, y)
+    expected = SPLMLL("linear", random_state=0).partial_fit(X[order], y[order])
     assert_allclose(model.decision_function(X), expected.decision_function(X), atol=1e-8)
 
 
@@ -163,31 +158,19 @@ def test_a_stopped_stream_goes_on_after_pickling() -> None:
 
 
 @pytest.mark.parametrize(
-    "model",
-    [
-        SPLMLL("mlp", **QUICK_NETWORK),
-        SPLMLL("kernel"),
-        SPLMLL("blend"),
-        SPLMLL.as_published(linear=True),
-    ],
-    ids=["network", "kernel", "blend", "algorithm1"],
+    "embedding", [quick_network(), "kernel", "svm", "auto", ["linear", "kernel"]], ids=str
 )
-def test_only_the_linear_embedding_streams(model: SPLMLL) -> None:
-    assert hasattr(SPLMLL("linear"), "partial_fit")
+def test_only_the_linear_embedding_streams(embedding: Any) -> None:
+    model = SPLMLL(embedding)
+    for able in (SPLMLL("linear"), SPLMLL(Linear(ridge=0.1))):
+        assert hasattr(able, "partial_fit")
+        assert hasattr(able, "fit_batches")
     assert not hasattr(model, "partial_fit")
+    assert not hasattr(model, "fit_batches")
     with pytest.raises(AttributeError) as caught:
         model.partial_fit  # noqa: B018
     words = str(caught.value) + str(caught.value.__cause__)
-    assert 'needs embedding="linear" and solver="exact"' in words
-
-
-def test_the_two_step_manner_streams_as_well() -> None:
-    X, Y = make_problem()
-    settings = {**PLAIN, "joint": False, "n_landmarks": 3}
-    whole = SPLMLL("linear", **settings).fit(X, Y)
-    streamed = in_chunks(SPLMLL("linear", **settings), X, Y)
-    assert_allclose(streamed.selection_, whole.selection_, atol=1e-8)
-    assert_allclose(streamed.decision_function(X), whole.decision_function(X), atol=1e-8)
+    assert 'needs embedding="linear"' in words
 
 
 # The sample on which thresholds are tuned ------------------------------------------------------
@@ -195,7 +178,7 @@ def test_the_two_step_manner_streams_as_well() -> None:
 
 def test_thresholds_are_tuned_on_the_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     X, Y = make_problem(400)
-    monkeypatch.setattr(stream, "SAMPLE_ROWS", 120)
+    monkeypatch.setattr(out_of_core, "SAMPLE_ROWS", 120)
     model = in_chunks(SPLMLL("linear", random_state=0), X, Y, 50)
     X_sample, Y_sample, fold = model._stream.sample()
     assert X_sample.shape == (120, 10)
@@ -215,11 +198,11 @@ def test_thresholds_are_tuned_on_the_sample(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_the_sample_is_uniform(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream, "SAMPLE_ROWS", 50)
+    monkeypatch.setattr(out_of_core, "SAMPLE_ROWS", 50)
     counts = np.zeros(200)
     X, Y = np.arange(200.0)[:, None], np.ones((200, 1))
     for seed in range(60):
-        kept = stream.Stream(1, 1, None, seed)
+        kept = out_of_core.Stream(1, 1, 2, seed)
         for start in range(0, 200, 30):
             kept.add(X[start : start + 30], Y[start : start + 30])
         counts[kept.sample()[0][:, 0].astype(int)] += 1

@@ -7,24 +7,24 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from landmark_problems import NAMES, QUICK_NETWORK, make_problem
+from landmark_problems import NAMES, make_problem, quick_network
 from numpy.testing import assert_allclose
 from scipy import sparse
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LogisticRegression
 
 from splmll import SPLMLL, evaluate, load_dataset
+from splmll.embeddings import Kernel, KernelSVM, Linear, Trees
 
-# lambda2 is held: chosen by the data it would jump from one value to the next.
-FIXED: dict[str, Any] = {"lambda2": 0.5, "threshold": 0.5, "random_state": 0}
+# What is chosen by the data would jump from one value to the next.
+FIXED: dict[str, Any] = {"n_landmarks": 1.0, "pull": 0.3, "threshold": 0.5, "random_state": 0}
 KINDS = {
-    "linear": SPLMLL("linear", **FIXED),
-    "hard": SPLMLL("linear", selection="hard", **FIXED),
-    "kernel": SPLMLL("kernel", **FIXED),
-    # Without folds: those are drawn by the known labels, and other folds are other networks.
-    "network": SPLMLL("mlp", **{**QUICK_NETWORK, "cv": None, "recovery": "labels"}, threshold=0.5),
-    "regressor": SPLMLL(Ridge(), cv=3, **FIXED),
-    "list": SPLMLL([Ridge(), "kernel"], cv=3, **FIXED),
-    "algorithm1": SPLMLL.as_published(linear=True, max_epochs=20, random_state=0),
+    "linear": SPLMLL(Linear(ridge=0.1), **FIXED),
+    "kernel": SPLMLL(Kernel(ridge=0.1), **FIXED),
+    "logistic": SPLMLL(LogisticRegression(), **FIXED),
+    "kernel svm": SPLMLL(KernelSVM(), **FIXED),
+    "network": SPLMLL(quick_network(max_epochs=30), cv=2, **FIXED),
+    "trees": SPLMLL(Trees(n_estimators=20), cv=3, **FIXED),
+    "list": SPLMLL([LogisticRegression(), Linear(ridge=0.1)], cv=3, **FIXED),
 }
 
 every_kind = pytest.mark.parametrize("model", KINDS.values(), ids=KINDS)
@@ -42,11 +42,12 @@ def test_the_fit_nears_the_full_fit_as_the_unknown_share_falls(model: SPLMLL) ->
     X, Y = make_problem(300)
     full = model.fit(X, Y).decision_function(X)
     distance = []
-    for share in (0.4, 0.1, 0.01):
+    for share in (0.6, 0.1, 0.0):
         scores = model.fit(X, hide(Y, share)).decision_function(X)
         distance.append(np.sqrt(np.mean((scores - full) ** 2)))
-    assert distance[2] < distance[1] < distance[0]
-    assert distance[2] < 0.3 * distance[0]
+    # Folds are drawn by the known labels: other folds are other networks and trees.
+    assert distance[1] < distance[0]
+    assert distance[2] < 1e-9
 
 
 @every_kind
@@ -82,21 +83,6 @@ def test_a_frame_may_have_empty_cells() -> None:
     model = SPLMLL("linear", random_state=0).fit(X, frame)
     expected = SPLMLL("linear", random_state=0).fit(X, partly)
     assert_allclose(model.decision_function(X), expected.decision_function(X), atol=1e-9)
-
-
-def test_the_linear_map_uses_exactly_the_known_rows() -> None:
-    # One label, some rows unknown, features that are uncorrelated and centred on any rows: the
-    # map of all rows' features and known rows' labels has its known rows' label mean.
-    X, Y = make_problem(200)
-    y = hide(Y[:, :1], 0.3)
-    known = ~np.isnan(y[:, 0])
-    settings: dict[str, Any] = {
-        "cv": None, "recovery": "labels", "threshold": 0.5, "selection": "all",
-    }  # fmt: skip
-    model = SPLMLL("linear", **settings).fit(X, y)
-    mean = model.transform(X).mean()
-    assert mean == pytest.approx(y[known].mean(), abs=1e-10)
-    assert mean != pytest.approx(np.nan_to_num(y).mean(), abs=0.05)
 
 
 def test_labels_known_nowhere_or_always_the_same() -> None:

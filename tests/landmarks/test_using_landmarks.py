@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from landmark_problems import NAMES, QUICK_NETWORK, make_problem
+from landmark_problems import NAMES, make_problem, quick_network
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
@@ -140,11 +140,10 @@ def test_recovered_labels_come_in_the_form_of_y() -> None:
 def test_constant_labels_are_recovered_as_they_were() -> None:
     X, Y = make_problem()
     Y[:, 3], Y[:, 5] = 0, 1
-    for center in (True, False):
-        model = SPLMLL("linear", center=center, random_state=0).fit(X, Y)
-        recovered = model.recover(Y[:, model.landmarks_])
-        assert not recovered[:, 3].any()
-        assert recovered[:, 5].all()
+    model = SPLMLL("linear", random_state=0).fit(X, Y)
+    recovered = model.recover(Y[:, model.landmarks_])
+    assert not recovered[:, 3].any()
+    assert recovered[:, 5].all()
 
 
 def test_recovery_from_true_landmarks_on_yeast(data_home: Any) -> None:
@@ -170,12 +169,11 @@ def test_recovery_from_true_landmarks_on_yeast(data_home: Any) -> None:
     "estimator",
     [
         SPLMLL("linear", random_state=0),
-        SPLMLL("linear", center=False, random_state=0),
-        SPLMLL("mlp", **QUICK_NETWORK),
-        SPLMLL.as_published(linear=True, max_epochs=5, random_state=0),
-        SPLMLL.as_published(linear=True, max_epochs=5, full_selection=True, random_state=0),
+        SPLMLL("linear", n_landmarks=2, random_state=0),
+        SPLMLL("svm", n_landmarks=5, random_state=0),
+        SPLMLL(quick_network(), cv=2, random_state=0),
     ],
-    ids=["linear", "uncentred", "network", "algorithm1", "full B"],
+    ids=["linear", "two", "svm", "network"],
 )
 def test_contributions_sum_to_the_score(estimator: SPLMLL) -> None:
     X, Y = make_problem()
@@ -185,8 +183,8 @@ def test_contributions_sum_to_the_score(estimator: SPLMLL) -> None:
     assert explanation.contributions.shape == (20, n_landmarks, 8)
     total = explanation.base + explanation.contributions.sum(axis=1)
     scores = estimator.decision_function(X[:20]) + estimator.offset_
-    assert_allclose(total, scores, rtol=0, atol=1e-10)
-    assert_allclose(explanation.scores, scores, rtol=0, atol=1e-10)
+    assert_allclose(total, scores, rtol=0, atol=1e-6)
+    assert_allclose(explanation.scores, scores, rtol=0, atol=1e-6)
     assert_array_equal(explanation.predicted, estimator.predict(X[:20]))
 
 
@@ -194,8 +192,8 @@ def test_a_contribution_belongs_to_its_landmark(numbered: SPLMLL) -> None:
     X, _ = make_problem()
     explanation = numbered.explain(X[:5])
     f = numbered.transform(X[:5])
-    for i, j in enumerate(numbered.landmarks_):
-        expected = f[:, [i]] * numbered.selection_[j] * numbered.recovery_[i]
+    for i in range(4):
+        expected = f[:, [i]] * numbered.recovery_[i]
         assert_allclose(explanation.contributions[:, i], expected)
 
 

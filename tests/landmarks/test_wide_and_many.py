@@ -9,23 +9,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from landmark_problems import NAMES, QUICK_NETWORK, make_problem
+from landmark_problems import NAMES, make_problem, quick_network
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from peak_memory import peak_bytes
-from splmll import SPLMLL, evaluate, load_dataset
-from splmll.landmarks import embedding, label_moments, prediction, statistics, wide
+from splmll import SPLMLL, evaluate, load_dataset, statistics
+from splmll.embeddings import Network, linear, wide_ridge
+from splmll.landmarks import classifier, folds, label_moments, out_of_core, prediction
 from splmll.landmarks.cost import check_memory
-from splmll.landmarks.embedding import LinearEmbedding
-from splmll.landmarks.exact import minimise
 from splmll.landmarks.label_moments import SparseMoments, pick_candidates
-from splmll.landmarks.objective import Penalties
-from splmll.landmarks.wide import IterativeRidge, RowRidge, StandardRows, conjugate_gradients
 
 
 def solve_by(monkeypatch: pytest.MonkeyPatch, solver: str) -> None:
-    monkeypatch.setattr(embedding, "choose_solver", lambda *shape: solver)
+    monkeypatch.setattr(linear, "choose_solver", lambda *shape: solver)
 
 
 def text(n_rows: int, n_words: int = 500, n_labels: int = 40, seed: int = 0) -> tuple:
@@ -43,94 +40,6 @@ def text(n_rows: int, n_words: int = 500, n_labels: int = 40, seed: int = 0) -> 
 # Wide rows ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("scale", [True, False])
-@pytest.mark.parametrize("unknown", [0.0, 0.2])
-def test_rows_and_iteration_give_the_map_of_the_features(kind, scale: bool, unknown: float) -> None:
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 25)) * (rng.random((60, 25)) < 0.5)
-    X[:, 4] = 3.0  # constant
-    Y = (X[:, :6] + rng.normal(size=(60, 6)) > 0.5).astype(float)
-    Y[rng.random(Y.shape) < unknown] = np.nan
-    for alpha in (1e-2, 3.0):
-        f = LinearEmbedding(alpha=alpha, scale=scale).fit(kind(X), Y, None, center=True)
-        by_rows = RowRidge(kind(X), Y, scale)
-        assert_allclose(by_rows.map(alpha, np.arange(6)), f.map, atol=1e-9)
-        expected = f.predict(X[:7])
-        assert_allclose(by_rows.predictor(kind(X[:7]))(alpha), expected, atol=1e-9)
-        iterative = IterativeRidge(kind(X), Y, scale)
-        assert_allclose(iterative.predictor(kind(X[:7]))(alpha), expected, atol=1e-4)
-        assert_allclose(iterative.map(alpha, np.array([4, 1])), f.map[:, [4, 1]], atol=1e-3)
-
-
-def test_conjugate_gradients_against_a_direct_solution() -> None:
-    rng = np.random.default_rng(1)
-    A = rng.normal(size=(30, 50))
-    A = A @ A.T / 50 + 0.1 * np.eye(30)
-    right = rng.normal(size=(30, 4))
-    right[:, 2] = 0.0
-    expected = np.linalg.solve(A, right)
-    products = []
-
-    def times(W: np.ndarray) -> np.ndarray:
-        products.append(W.shape)
-        return A @ W
-
-    assert_allclose(conjugate_gradients(times, right, tol=1e-12), expected, atol=1e-9)
-    assert len(products) <= 60
-    before = len(products)
-    assert_allclose(conjugate_gradients(times, right, expected, tol=1e-9), expected, atol=1e-9)
-    assert len(products) == before + 1  # a good start is seen to be one
-
-
-def test_features_of_very_different_spread_take_few_iterations(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Words are not scaled: some are a thousand times as frequent as others."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 60)) * np.logspace(-1.5, 1.5, 60)
-    Y = (X @ rng.normal(size=(60, 3)) > 0).astype(float)
-    products = []
-
-    def counted(times: Any, *arguments: Any, **options: Any) -> np.ndarray:
-        def counting(direction: np.ndarray) -> np.ndarray:
-            products.append(direction)
-            return times(direction)
-
-        return conjugate_gradients(counting, *arguments, **options)
-
-    monkeypatch.setattr(wide, "conjugate_gradients", counted)
-    ridge = wide.IterativeRidge(X, Y, scale=False)
-    weights = ridge.weights(1e-3, slice(None))
-    n_rows, rows = len(X), ridge.rows.rows
-    expected = np.linalg.solve(rows.T @ rows / n_rows + 1e-3 * np.eye(60), rows.T @ ridge.targets)
-    assert_allclose(weights, expected, atol=1e-3 * np.abs(expected).max())
-    assert len(products) < 30
-
-
-def test_blocks_of_labels_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, Y = text(200, 80, 12)
-    ridge = IterativeRidge(X, Y, scale=True)
-    whole = ridge.map(1.0, np.arange(12))
-    monkeypatch.setattr(wide, "BLOCK_BYTES", 5 * 8 * 80 * 5)
-    assert [(b.start, b.stop) for b in wide.label_blocks(80, 12)] == [(0, 5), (5, 10), (10, 12)]
-    assert_allclose(ridge.map(1.0, np.arange(12)), whole, atol=1e-12)
-
-
-def test_standard_rows_are_never_written_out() -> None:
-    rng = np.random.default_rng(2)
-    X = rng.random((9, 5)) * (rng.random((9, 5)) < 0.5)
-    mean, unit = rng.random(5), 1 + rng.random(5)
-    dense = (X - mean) / unit
-    rows = StandardRows(sparse.csr_array(X), mean, unit)
-    other = StandardRows(sparse.csr_array(X[:3]), mean, unit)
-    W, R = rng.normal(size=(5, 2)), rng.normal(size=(9, 2))
-    assert rows.rows.nnz == np.count_nonzero(X)
-    assert_allclose(rows @ W, dense @ W)
-    assert_allclose(rows.transposed(R), dense.T @ R)
-    assert_allclose(rows.inner(other), dense @ dense[:3].T)
-
-
 @pytest.mark.parametrize("solver", ["rows", "iterative"])
 def test_equal_quality_on_sparse_text(solver: str, monkeypatch: pytest.MonkeyPatch) -> None:
     X, Y = text(600)
@@ -145,7 +54,7 @@ def test_equal_quality_on_sparse_text(solver: str, monkeypatch: pytest.MonkeyPat
     exact, expected = measure()
     solve_by(monkeypatch, solver)
     model, found = measure()
-    assert model.embedding_.alpha_ == exact.embedding_.alpha_
+    assert model.embedding_.ridge_ == exact.embedding_.ridge_
     assert_array_equal(np.sort(model.landmarks_), np.sort(exact.landmarks_))
     for name in ("ranking_loss", "average_precision"):
         assert found[name] == pytest.approx(expected[name], abs=5e-4)
@@ -172,13 +81,13 @@ def test_a_million_features(n_rows: int, monkeypatch: pytest.MonkeyPatch) -> Non
     spread = np.sort(rng.choice(2**20, 60, replace=False))
     wide_X = sparse.csr_array((X.data, spread[X.indices], X.indptr), shape=(n_rows, 2**20))
     if n_rows == 400:
-        monkeypatch.setattr(wide, "DIRECT_BYTES_OF_ROWS", 0)
+        monkeypatch.setattr(wide_ridge, "DIRECT_BYTES_OF_ROWS", 0)
     model = SPLMLL("linear", random_state=0).fit(wide_X, Y)
     assert model.decision_function(wide_X).shape == (n_rows, 6)
     # Features that never occur add nothing but their share of alpha.
     measures = evaluate(Y, model.decision_function(wide_X), model.predict(wide_X))
     assert measures["average_precision"] > 0.6
-    assert not model.embedding_.map[1:][np.setdiff1d(np.arange(2**20), spread)].any()
+    assert not model.embedding_.map_[1:][np.setdiff1d(np.arange(2**20), spread)].any()
     with pytest.raises(ValueError, match="1048576 features are too many for rows that come in"):
         SPLMLL("linear").partial_fit(wide_X, Y)
 
@@ -192,21 +101,19 @@ def few_are_many(monkeypatch: pytest.MonkeyPatch, most: int, candidates: int) ->
     monkeypatch.setattr(label_moments, "MOST_CANDIDATES", candidates)
 
 
-@pytest.mark.parametrize("selection", ["soft", "hard"])
-@pytest.mark.parametrize("center", [True, False])
 @pytest.mark.parametrize("rows", [200, 900])
+@pytest.mark.parametrize("n_landmarks", [None, 3])
 def test_candidates_that_are_all_labels_change_nothing(
-    selection: str, center: bool, rows: int, monkeypatch: pytest.MonkeyPatch
+    rows: int, n_landmarks: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X, Y = make_problem(rows)
-    settings = {"selection": selection, "center": center, "random_state": 0}
     if rows == 900:
-        from splmll.landmarks import folds
-
-        monkeypatch.setattr(folds, "LARGE_ROWS", 300)
-    full = SPLMLL("linear", **settings).fit(X, Y)
+        for module in (classifier, folds, out_of_core):
+            monkeypatch.setattr(module, "LARGE_ROWS", 300)
+    full = SPLMLL("linear", n_landmarks=n_landmarks, random_state=0).fit(X, Y)
     few_are_many(monkeypatch, most=4, candidates=8)
-    by_candidates = SPLMLL("linear", **settings).fit(X, sparse.csr_array(Y))
+    by_candidates = SPLMLL("linear", n_landmarks=n_landmarks, random_state=0)
+    by_candidates.fit(X, sparse.csr_array(Y))
     assert_array_equal(by_candidates.landmarks_, full.landmarks_)
     for name in (
         "selection_", "recovery_", "predictability_", "representativeness_", "thresholds_"
@@ -228,8 +135,11 @@ def test_only_candidates_become_landmarks(monkeypatch: pytest.MonkeyPatch) -> No
     assert model.recovery_.shape == (len(model.landmarks_), 30)
     assert np.isnan(model.predictability_).sum() >= 24 - 6
     assert model.decision_function(X).shape == (500, 30)
-    network = SPLMLL("mlp", **QUICK_NETWORK).fit(X, Y)
+    network = SPLMLL(quick_network(), cv=2, random_state=0).fit(X, Y)
     assert len(network.landmarks_) <= 6
+    svm = SPLMLL("svm", random_state=0).fit(X, Y)
+    assert len(svm.landmarks_) <= 6
+    assert svm.decision_function(X).shape == (500, 30)
 
 
 def greedy(G: np.ndarray, count: int, rho: float) -> list[int]:
@@ -258,23 +168,6 @@ def test_candidates_are_those_of_the_written_out_search(centred: bool) -> None:
     assert found.tolist() == greedy(G, 9, 0.01)
     allowed = np.arange(35) % 2 == 0
     assert (pick_candidates(moments, allowed, 5, 0.01) % 2 == 0).all()
-
-
-def test_recovered_labels_need_not_be_candidates() -> None:
-    """Rotated targets give the same selection as all columns written out."""
-    _, Y = text(400, 50, 35)
-    Y = Y.toarray() - Y.toarray().mean(axis=0)
-    G, E = Y.T @ Y / 400, np.full(8, 0.05)
-    penalties = Penalties(0.01, 0.02, 0.01)
-    columns = G[:8]
-    values, vectors = np.linalg.eigh(columns @ columns.T)
-    rotated = vectors * np.sqrt(np.maximum(values, 0))
-    one = minimise(G[:8, :8], E, penalties, targets=columns)
-    other = minimise(G[:8, :8], E, penalties, targets=rotated)
-    assert_allclose(one.selection, other.selection, atol=1e-8)
-    assert one.objective == pytest.approx(other.objective)
-    alone = minimise(G[:8, :8], E, penalties)
-    assert not np.allclose(alone.selection, one.selection)
 
 
 FIFTY_THOUSAND = """
@@ -400,14 +293,14 @@ def test_cost_names_the_route(shape: tuple[int, int], route: str) -> None:
 
 def test_cost_of_networks_and_others() -> None:
     shapes = (4000, 100), (4000, 10)
-    network = SPLMLL("mlp", max_epochs=10, n_repeats=1).estimate_cost(*shapes)
-    twice = SPLMLL("mlp", max_epochs=20, n_repeats=1).estimate_cost(*shapes)
+    network, twice = (SPLMLL(Network(max_epochs=n)).estimate_cost(*shapes) for n in (10, 20))
     weights = 101 * 512 + 513 * 64 + 65 * 10
     assert twice.operations - network.operations == pytest.approx(6 * weights * 3200 * 10 * 5)
     assert "5 networks, 10 epochs" in str(network)
-    for kind in ("kernel", "blend", ["linear", "mlp"]):
+    for kind in ("auto", "kernel", "svm", "blend", ["linear", "mlp"]):
         assert SPLMLL(kind).estimate_cost(*shapes).memory > 0
     X, Y = sparse.random_array((4000, 100), density=0.01), np.zeros((4000, 10))
     assert SPLMLL("linear").estimate_cost(X, Y).operations < network.operations
+    assert "10 linear classifiers, 3 folds" in str(SPLMLL().estimate_cost(X, Y))
     with pytest.raises(ValueError, match="shape of X is not known"):
         SPLMLL("linear").estimate_cost((None, 3), (5, 3))

@@ -12,7 +12,8 @@ from sklearn.svm import SVC
 
 from splmll.base import MultilabelClassifier
 from splmll.experiments.published import published
-from splmll.methods import GROUPS, METHODS, BinaryRelevance, make_method
+from splmll.methods import GROUPS, METHODS, OURS, BinaryRelevance, make_method
+from splmll.published import PublishedSPLMLL
 
 # Members that take a moment on 80 rows, made smaller.
 QUICK: dict[str, dict[str, Any]] = {
@@ -96,6 +97,15 @@ def test_parameters_go_to_the_estimator_and_its_parts() -> None:
     assert make_method("BR-SVM").estimator[-1].C == SVC().C
     with pytest.raises(ValueError, match="n_neighbours"):
         make_method("ML-kNN", n_neighbours=3)
+
+
+def test_ours_are_known_by_name_too() -> None:
+    assert repr(make_method("spl-mll (LINEAR)", pull=0.3)) == "SPLMLL(embedding='linear', pull=0.3)"
+    assert repr(make_method("SPL-MLL as published")) == "PublishedSPLMLL()"
+    assert make_method("SPL-MLL (linear) as published").linear
+    released = make_method("SPL-MLL as released")
+    assert released.get_params() == PublishedSPLMLL.as_released().get_params()
+    assert not OURS.keys() & METHODS.keys()
 
 
 def test_names_in_any_case_and_a_hint_for_typos() -> None:

@@ -18,7 +18,7 @@ from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.feature_selection import SelectKBest, VarianceThreshold, chi2
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
@@ -213,8 +213,9 @@ def test_a_regressor_with_steps_of_its_own(tmp_path: Path) -> None:
     [
         make_pipeline(StandardScaler(with_mean=False), LogisticRegression(C=0.1)),
         make_pipeline(StandardScaler(), SGDClassifier(random_state=0)),
+        make_pipeline(StandardScaler(), RidgeClassifier()),
     ],
-    ids=["logistic", "hinge"],
+    ids=["logistic", "hinge", "ridge"],
 )
 def test_binary_relevance_with_a_scaler_for_every_label(learner: Any, tmp_path: Path) -> None:
     X, Y = numbers()

@@ -18,6 +18,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from splmll.persistence import ModelFileError, load, read_manifest, save, storage
+from splmll.persistence.files import FORMAT_VERSION
 
 
 def reseal(folder: Path, change: Callable[[Any, dict[str, Any]], Any]) -> None:
@@ -98,8 +99,8 @@ def test_a_manifest_of_something_else(folder: Path, text: str) -> None:
 
 
 def test_newer_formats(folder: Path) -> None:
-    seal_manifest(folder, version=2)
-    with pytest.raises(ModelFileError, match=r"has format 2.*up to 1\. Install a newer splmll"):
+    seal_manifest(folder, version=FORMAT_VERSION + 1)
+    with pytest.raises(ModelFileError, match=r"has format \d+.*up to \d+\. Install a newer splmll"):
         load(folder)
 
 
@@ -215,6 +216,24 @@ def test_nothing_is_pickled_or_executed(folder: Path, monkeypatch: pytest.Monkey
         ({"is": "object", "class": "os.system", "number": 0, "state": {}}, r"os\.system"),
         ({"is": "object", "class": ["x"], "number": 0, "state": {}}, "do not fit|not one"),
         ({"is": "object", "class": "splmll.labels.np", "number": 0, "state": {}}, "labels.np"),
+        (
+            {"is": "object", "class": "splmll.methods.make_method", "number": 0, "state": {}},
+            "make_method",
+        ),
+        (
+            {"is": "object", "class": "splmll.landmarks.judging.Judge", "number": 0, "state": {}},
+            "Judge",
+        ),
+        (
+            # An old name, of a class that has changed, without what it had.
+            {
+                "is": "object",
+                "class": "splmll.landmarks.classifier.SPLMLL",
+                "number": 0,
+                "state": {},
+            },
+            "do not fit",
+        ),
         (
             {"is": "object", "class": "splmll.cli.app.Anything", "number": 0, "state": {}},
             "cli.app",

@@ -39,7 +39,17 @@ from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from torch import nn
 
-from splmll import SPLMLL
+from splmll import SPLMLL, PublishedSPLMLL
+from splmll.embeddings import (
+    Blend,
+    Kernel,
+    KernelSVM,
+    Linear,
+    Network,
+    OneVsRest,
+    TorchModule,
+    Trees,
+)
 from splmll.methods import METHODS, BinaryRelevance, MLkNN, NetworkRegressor
 from splmll.model_selection import MultilabelCalibrator, ThresholdTuner
 from splmll.persistence import load, read_manifest, save
@@ -299,16 +309,27 @@ def test_multi_label_models_of_scikit_learn(model: Any, tmp_path: Path) -> None:
 # SPLMLL in particular ----------------------------------------------------------------------------
 
 
-def small_blend() -> SPLMLL:
-    network = {"hidden_layer_sizes": (8,), "max_epochs": 3, "n_repeats": 1}
-    return SPLMLL("blend", cv=2, random_state=0, **network)
+SMALL_NETWORK = Network((4,), max_epochs=2)
+EMBEDDINGS = [
+    "linear",
+    "svm",
+    Kernel(n_components=10),
+    KernelSVM(),
+    SMALL_NETWORK,
+    Trees(n_estimators=3),
+    Blend([SMALL_NETWORK, "kernel", Trees(n_estimators=3)], shrinkage=0.5),
+    TorchModule(nn.Sequential(nn.Linear(8, 4)), max_epochs=2),
+    OneVsRest(linear_model.LogisticRegression()),
+    OneVsRest(tree.DecisionTreeClassifier(max_depth=2)),
+    [Linear(ridge=0.1), linear_model.RidgeClassifier()],
+]
 
 
-@pytest.mark.parametrize("model", [SPLMLL("linear", random_state=0), small_blend()], ids=one_line)
-def test_explanations_and_recovery_come_back(model: SPLMLL, tmp_path: Path) -> None:
+@pytest.mark.parametrize("embedding", EMBEDDINGS, ids=one_line)
+def test_explanations_and_recovery_come_back(embedding: Any, tmp_path: Path) -> None:
     X, Y = make_problem()
     X, Y = pd.DataFrame(X).add_prefix("f"), pd.DataFrame(Y, columns=LABEL_NAMES)
-    model = model.fit(X, Y)
+    model = SPLMLL(embedding, n_landmarks=3, cv=2, random_state=0).fit(X, Y)
     loaded = round_trip(model, tmp_path)
     assert_same_model(model, loaded, X)
     known = np.array(Y[list(model.landmarks_)], dtype=float)
@@ -319,7 +340,46 @@ def test_explanations_and_recovery_come_back(model: SPLMLL, tmp_path: Path) -> N
         if isinstance(value, np.ndarray):
             assert_array_equal(getattr(explained, name), value)
     assert_array_equal(loaded.landmarks_, model.landmarks_)
+    pd.testing.assert_frame_equal(loaded.path_, model.path_)
+    pd.testing.assert_frame_equal(loaded.measures_, model.measures_)
+    assert loaded.learned_.setting == model.learned_.setting
+    again = clone(loaded).fit(X, Y)
+    assert_array_equal(again.decision_function(X), model.decision_function(X))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        PublishedSPLMLL(hidden_layer_sizes=(4,), max_epochs=2),
+        PublishedSPLMLL(linear=True, solver="exact", selection="hard", rho=1.0, n_landmarks=2),
+        PublishedSPLMLL.as_released(hidden_layer_sizes=(4,), max_epochs=2),
+    ],
+    ids=one_line,
+)
+def test_the_published_system_comes_back(model: PublishedSPLMLL, tmp_path: Path) -> None:
+    X, Y = make_problem()
+    model = model.set_params(random_state=0).fit(X, Y)
+    loaded = round_trip(model, tmp_path)
+    assert_same_model(model, loaded, X)
     pd.testing.assert_frame_equal(loaded.objective_, model.objective_)
+    assert_array_equal(loaded.selection_, model.selection_)
+    assert_array_equal(loaded.recovery_, model.recovery_)
+
+
+@pytest.mark.parametrize("blended", [False, True])
+def test_networks_of_another_machine_predict_here(blended: bool, tmp_path: Path) -> None:
+    X, Y = make_problem()
+    network = Network((4,), max_epochs=1, device="cpu")
+    model = SPLMLL(Blend([network]) if blended else network, cv=2, random_state=0).fit(X, Y)
+    expected = model.decision_function(X)
+    # As if it had been trained on the eighth of many GPUs.
+    for each in (network, model.embedding_.members_[0] if blended else model.embedding_):
+        each.device = "cuda:7"
+    loaded = round_trip(model, tmp_path)
+    assert_array_equal(loaded.decision_function(X), expected)
+    # Training it again is asked for as it was.
+    parameter = loaded.embedding.members[0] if blended else loaded.embedding
+    assert parameter.device == "cuda:7"
 
 
 def test_a_stream_goes_on_where_it_was(tmp_path: Path) -> None:
@@ -344,7 +404,7 @@ def test_a_network_keeps_batch_statistics_and_tied_weights(tmp_path: Path) -> No
     module = nn.Sequential(
         nn.Linear(8, 6), nn.BatchNorm1d(6), nn.ReLU(), nn.Dropout(0.2), nn.Linear(6, 4)
     )
-    model = SPLMLL(module, cv=2, max_epochs=3, n_repeats=1, random_state=0).fit(X, Y)
+    model = SPLMLL(TorchModule(module, max_epochs=3), cv=2, random_state=0).fit(X, Y)
     loaded = round_trip(model, tmp_path)
     assert_same_model(model, loaded, X)
 
@@ -374,11 +434,11 @@ def halve(X: np.ndarray) -> np.ndarray:
 
 def test_what_the_caller_trusts(tmp_path: Path) -> None:
     X, Y = make_problem()
-    network = SPLMLL(Doubling(8), cv=2, max_epochs=2, n_repeats=1, random_state=0)
+    network = SPLMLL(TorchModule(Doubling(8), max_epochs=2), cv=2, random_state=0)
     model = make_pipeline(preprocessing.FunctionTransformer(halve), network).fit(X, Y)
     loaded = round_trip(model, tmp_path, trusted=[Doubling, halve])
     assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
-    assert "passing" not in loaded[-1].embedding.state_dict()
+    assert "passing" not in loaded[-1].embedding.module.state_dict()
 
 
 def test_approximate_neighbours(tmp_path: Path) -> None:
@@ -407,9 +467,9 @@ def test_parts_that_are_one_stay_one(tmp_path: Path) -> None:
 def test_an_unfitted_model_and_its_warning_free_file(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        loaded = round_trip(SPLMLL("kernel", hidden_layer_sizes=(3,)), tmp_path)
-    assert loaded.get_params() == SPLMLL("kernel", hidden_layer_sizes=(3,)).get_params()
-    assert isinstance(loaded.hidden_layer_sizes, tuple)
+        loaded = round_trip(SPLMLL(Network((3,)), pull=float("inf")), tmp_path)
+    assert one_line(loaded) == one_line(SPLMLL(Network((3,)), pull=float("inf")))
+    assert isinstance(loaded.embedding.hidden_layer_sizes, tuple)
 
 
 def test_another_scikit_learn_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

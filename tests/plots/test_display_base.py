@@ -18,7 +18,6 @@ from sklearn.preprocessing import StandardScaler
 from splmll import SPLMLL
 from splmll.methods import MLkNN
 from splmll.plots import (
-    ConvergenceDisplay,
     LabelCompanyDisplay,
     LabelCooccurrenceDisplay,
     LabelGraphDisplay,
@@ -46,8 +45,7 @@ def problem() -> tuple[pd.DataFrame, pd.DataFrame]:
 FROM_ESTIMATOR: dict[str, Callable[[Any, Any, Any], tuple[Any, Any]]] = {
     "heat map": lambda m, X, Y: (d := LandmarkHeatmapDisplay.from_estimator(m), d.weights),
     "graph": lambda m, X, Y: (d := LabelGraphDisplay.from_estimator(m), d.edges["weight"]),
-    "selection": lambda m, X, Y: (d := SelectionDisplay.from_estimator(m), d.selection),
-    "convergence": lambda m, X, Y: (d := ConvergenceDisplay.from_estimator(m), d.history),
+    "selection": lambda m, X, Y: (d := SelectionDisplay.from_estimator(m), d.strengths),
     "predictions": lambda m, X, Y: (
         d := PredictionsDisplay.from_estimator(m, X[:4], Y[:4]),
         d.predicted,
@@ -79,7 +77,7 @@ def test_tables_pipelines_and_searches(name: str) -> None:
         assert set(getattr(alone, known, NAMES)) == set(NAMES)
 
 
-@pytest.mark.parametrize("name", ["heat map", "graph", "selection", "convergence", "predictions"])
+@pytest.mark.parametrize("name", ["heat map", "graph", "selection", "predictions"])
 def test_a_model_without_landmarks_is_refused(name: str) -> None:
     X, Y = problem()
     with pytest.raises(TypeError, match="give a fitted SPLMLL, or a pipeline"):
@@ -97,7 +95,6 @@ def test_given_names_count_before_those_of_the_model() -> None:
 @pytest.mark.parametrize(
     "display",
     [
-        SelectionDisplay(np.eye(2), ["a", "b"]),
         LandmarkHeatmapDisplay(np.eye(2), ["a", "b"], ["a", "b"]),
         LabelCooccurrenceDisplay(np.eye(2), ["a", "b"]),
     ],
@@ -130,10 +127,10 @@ def test_a_row_with_an_unknown_label_counts_for_no_pair() -> None:
 
 
 def test_dollars_in_names_are_no_formulas() -> None:
-    display = SelectionDisplay(np.eye(2), ["$a_b", "c$"]).plot()
+    display = SelectionDisplay([1.0, 0.5], ["$a_b", "c$"]).plot()
     display.figure_.canvas.draw()
-    texts = [*display.ax_.get_xticklabels(), *display.ax_.get_yticklabels()]
-    assert [text.get_text() for text in texts] == ["$a_b", "c$"] * 2
+    texts = display.ax_.get_yticklabels()
+    assert [text.get_text() for text in texts] == ["$a_b", "c$"]
     assert not any(text.get_parse_math() for text in texts)
 
 

@@ -173,5 +173,5 @@ def test_what_cannot_be_drawn_is_refused(data: tuple[np.ndarray, pd.DataFrame]) 
         LabelGraphDisplay.from_estimator(SPLMLL())
     with pytest.raises(ValueError, match="edges_per_label is 0; draw at least one"):
         LabelGraphDisplay(np.eye(2), ["a", "b"], ["a", "b"], edges_per_label=0)
-    with pytest.raises(ValueError, match="lower lambda2"):
-        LabelGraphDisplay.from_estimator(SPLMLL("linear", lambda2=1e6).fit(X, Y))
+    with pytest.raises(ValueError, match="all labels are constant"):
+        LabelGraphDisplay.from_estimator(SPLMLL("linear").fit(X, np.ones_like(Y)))

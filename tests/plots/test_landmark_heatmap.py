@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from matplotlib.patches import Rectangle
 
-from splmll import SPLMLL
+from splmll import SPLMLL, PublishedSPLMLL
 from splmll.plots import LandmarkHeatmapDisplay
 
 mpl.use("Agg")
@@ -85,14 +85,17 @@ def test_labels_without_names_are_numbered(data):
     assert display.label_names == ["0", "1", "2", "3", "4", "5"]
 
 
-def test_full_selection_is_multiplied_out(data):
+@pytest.mark.parametrize("selection", ["soft", "full"])
+def test_selection_and_recovery_of_the_published_system_are_multiplied_out(data, selection):
     X, Y = data
-    model = SPLMLL.as_published(linear=True, full_selection=True, max_epochs=2, random_state=0).fit(
-        X, Y
-    )
-    display = LandmarkHeatmapDisplay.from_estimator(model)
-    scores = model.transform(X) @ display.weights + model.intercept_ - model.offset_
-    np.testing.assert_allclose(scores, model.decision_function(X), atol=1e-10)
+    model = PublishedSPLMLL(linear=True, selection=selection, max_epochs=2, random_state=0)
+    display = LandmarkHeatmapDisplay.from_estimator(model.fit(X, Y))
+    B = model.selection_ if selection == "full" else np.diag(model.selection_)
+    rows = [list(Y.columns).index(name) for name in display.landmark_names]
+    A = model.recovery_ if selection == "full" else np.zeros((6, 6))
+    if selection == "soft":
+        A[rows] = model.recovery_
+    np.testing.assert_allclose(display.weights, (B @ A)[rows], atol=1e-12)
 
 
 def test_given_axes_are_used(model):
@@ -104,9 +107,9 @@ def test_given_axes_are_used(model):
 
 def test_model_without_landmarks_is_refused(data):
     X, Y = data
-    model = SPLMLL("linear", lambda2=1e6, random_state=0).fit(X, Y)
+    model = SPLMLL("linear", random_state=0).fit(X, np.ones_like(Y))
     assert len(model.landmarks_) == 0
-    with pytest.raises(ValueError, match="lower lambda2"):
+    with pytest.raises(ValueError, match="all labels are constant"):
         LandmarkHeatmapDisplay.from_estimator(model)
 
 

@@ -31,12 +31,6 @@ def test_curve_and_dashes_are_those_of_the_path(path, measure):
     assert set(display.without_.get_ydata()) == {path.without[measure]}
 
 
-def test_objective_has_no_dashes(path):
-    display = LandmarkPathDisplay.from_path(path, measure="objective")
-    np.testing.assert_array_equal(display.line_.get_ydata(), path.objective)
-    assert display.without_ is None
-
-
 def test_estimator_is_followed_and_not_changed(data):
     model = SPLMLL("linear", random_state=0)
     figure, ax = plt.subplots()
@@ -44,9 +38,9 @@ def test_estimator_is_followed_and_not_changed(data):
     assert display.path.counts.tolist() == [1, 3]
     assert display.ax_ is ax
     assert display.figure_ is figure
-    assert not hasattr(model, "landmarks_")
+    assert not hasattr(model, "embedding_")
 
 
 def test_unknown_measure_is_refused_with_the_known_ones(path):
-    with pytest.raises(ValueError, match="it has objective, ranking_loss"):
+    with pytest.raises(ValueError, match="it has ranking_loss"):
         LandmarkPathDisplay.from_path(path, measure="speed")

@@ -111,10 +111,10 @@ def test_steps_that_are_not_known_go_through_the_pipeline(models, tagger) -> Non
     changed.pipeline[0].transformer_weights = {"numeric": 2.0}
     weighted = Features(changed, reader)
     assert not weighted.direct
-    difference = weighted(rows) - direct(rows)
+    difference = (weighted(rows) - direct(rows)).toarray()
     # The last column is the number; it is doubled and all others are equal.
     assert (difference[:, :-1] == 0).all()
-    assert difference[0, -1] == direct(rows)[0, -1] != 0
+    assert difference[0, -1] == direct(rows).toarray()[0, -1] != 0
 
 
 def test_many_words_stay_sparse(tmp_path) -> None:
@@ -276,7 +276,7 @@ def test_labels_and_landmarks(client, tagger) -> None:
     found = client.get("/landmarks").json()
     table = tagger.landmarks()
     assert [each["name"] for each in found["landmarks"]] == list(table.index)
-    assert [each["weight"] for each in found["landmarks"]] == table["weight"].tolist()
+    assert [each["strength"] for each in found["landmarks"]] == table["strength"].tolist()
     # The edge is what the explanation adds for every unit that the landmark scores.
     sizes = [abs(edge["weight"]) for edge in found["edges"]]
     assert sizes == sorted(sizes, reverse=True)

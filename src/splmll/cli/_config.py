@@ -107,7 +107,7 @@ def _settings(value: Any, path: Path) -> dict[str, Any]:
         return {}
     if not isinstance(value, dict):
         raise DatasetError(
-            "`settings:` is followed by one setting per line, indented, such as `lambda2: 0.1`",
+            "`settings:` is followed by one setting per line, indented, such as `cv: 3`",
             path=path,
         )
     # YAML takes 1e-3 for a word.

@@ -77,7 +77,8 @@ def fit(
         list[str] | None,
         typer.Option(
             "--set",
-            help="A setting of the method, such as lambda2=0.1; may be given again.",
+            help="A setting of the method, such as embedding=mlp, or of a part of it, such as "
+            "embedding.dropout=0.2; may be given again.",
             metavar="NAME=VALUE",
         ),
     ] = None,
@@ -104,14 +105,16 @@ def fit(
 
     All columns but the tags are used: texts as weighted words, numbers scaled, categories one by
     one, missing values filled in. A fifth of the rows is held out to measure on; the model that is
-    written has then learned from all rows. SPL-MLL takes a linear embedding for texts, sparse
-    features and more than 20,000 rows, and its network otherwise.
+    written has then learned from all rows. SPL-MLL takes linear classifiers for texts and other
+    sparse features, and a blend of network, kernel machines and trees otherwise.
 
     Examples
     --------
         splmll fit notes.csv --text body --labels tags --out model
 
         splmll fit notes.parquet --labels 'is_*' --ignore id --landmarks 20 --seed 1
+
+        splmll fit notes.csv --labels tags --set embedding=mlp --set embedding.dropout=0.2
 
         splmll fit scenes.arff --method ML-kNN --set n_neighbors=20 --save-config run.yaml
 
@@ -178,6 +181,7 @@ def fit(
                 "features": len(tagger.feature_names),
                 "label_names": tagger.label_names,
                 "landmarks": tagger.landmark_names if tagger.has_landmarks else None,
+                "out_of_fold": _out_of_fold(tagger),
                 "held_out": tagger.held_out.to_dict(),
                 "fit_seconds": tagger.fit_seconds,
                 "expected_cost": costs[-1] if costs else None,
@@ -186,12 +190,13 @@ def fit(
         )
         return
 
-    from splmll.cli._measured import show_landmarks, show_measured
+    from splmll.cli._measured import show_gain, show_landmarks, show_measured
 
     typer.echo(f"{data.X.shape[0]} rows, {len(tagger.label_names)} labels. {_columns(tagger)}\n")
     measured = tagger.held_out
     show_measured(measured, f"{_method(tagger)} on {measured.n_rows} rows it had not seen")
     if tagger.has_landmarks:
+        show_gain(tagger)
         show_landmarks(tagger)
     typer.echo(
         f"The fit on all rows took {tagger.fit_seconds:.1f} s; the model has {size / 1e3:,.0f} kB."
@@ -214,11 +219,17 @@ def _check_place(out: Path) -> None:
 
 
 def _method(tagger: Tagger) -> str:
-    """Return the method, with the embedding where it chose one."""
-    if tagger.method != "SPL-MLL":
+    """Return the method, with the embedding that it took."""
+    from splmll.cli._measured import embedding_name
+
+    if not tagger.has_landmarks:
         return tagger.method
-    kind = {"mlp": "network"}.get(tagger.pipeline[-1].embedding, tagger.pipeline[-1].embedding)
-    return f"SPL-MLL ({kind} embedding)"
+    return f"{tagger.method} ({embedding_name(tagger.pipeline[-1].embedding_)})"
+
+
+def _out_of_fold(tagger: Tagger) -> dict[str, dict[str, float]] | None:
+    """Return the measures of the embedding alone and of the model, as JSON can hold them."""
+    return tagger.pipeline[-1].measures_.to_dict(orient="index") if tagger.has_landmarks else None
 
 
 def _columns(tagger: Tagger) -> str:

@@ -30,10 +30,11 @@ def landmarks(
 ) -> None:
     """Show the landmarks: the labels that are predicted and carry all others.
 
-    Predictability is the share of a label's variance that is predicted from the columns,
-    representativeness the share of the variance of all labels that it explains. The figure shows
-    the measures against the number of landmarks, on rows that were held out; it takes about as
-    long as a fit.
+    The strength of a landmark is the share of the variance of all labels that it adds to those
+    above it; predictability the share of its own variance that is predicted from the columns,
+    representativeness the share of the variance of all labels that it would explain alone, if it
+    were known. The ten strongest are listed, with --json all. The figure shows the measures against
+    the number of landmarks, out of fold; it takes about as long as a fit.
 
     Examples
     --------
@@ -78,7 +79,10 @@ def _draw(tagger: Tagger, data: Path, figure: Path) -> None:
     with working(f"following the landmark path on {rows.X.shape[0]} rows"):
         path = tagger.landmark_path(rows)
     drawn = Figure(figsize=(11, 6), layout="constrained")  # not pyplot's, which may want a screen
-    path.plot(drawn.subplots(2, 3))
+    panels = drawn.subplots(2, 3)
+    path.plot(panels)
+    for unused in panels.ravel()[len(path.measures) :]:
+        unused.remove()
     n_landmarks = len(tagger.landmark_names)
     for axes in drawn.axes:
         axes.axvline(n_landmarks, color="C7", lw=0.8, ls=":")

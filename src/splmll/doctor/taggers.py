@@ -9,6 +9,7 @@ import numpy as np
 
 from splmll.doctor.finding import ERROR, NOTE, WARNING, Finding, counted
 from splmll.landmarks import SPLMLL
+from splmll.landmarks.recovery import logarithm
 from splmll.names import listed
 from splmll.tagging import Measured, Tagger
 
@@ -81,12 +82,11 @@ def _landmarks(tagger: Tagger) -> Iterator[Finding]:
             "with `splmll doctor FILE`, or ask for some with --landmarks 5.",
         )
         return
-    if len(landmarks) == len(names) and model.selection != "all":
+    if len(landmarks) == len(names):
         yield Finding(
             NOTE,
             "all-landmarks",
-            f"All {len(names)} labels are landmarks: each is predicted by itself and nothing is "
-            "saved.",
+            f"All {len(names)} labels are landmarks: nothing is saved.",
             f"Where fewer would do, say so with --landmarks {max(1, len(names) // 2)}; "
             "`splmll landmarks MODEL --figure path.png --data FILE` shows what that costs.",
             landmarks,
@@ -113,8 +113,12 @@ def _thresholds(tagger: Tagger) -> Iterator[Finding]:
     # Only these score labels from 0 to 1; for others 0 is in the middle.
     if not (tagger.has_landmarks or method.capabilities.probabilities):
         return
+    lowest = 0.0
+    if tagger.has_landmarks:
+        # The logarithm of an unlikely landmark's prediction takes its score below zero.
+        lowest = method.learned_.setting.tail * float(logarithm(np.zeros(1))[0])
     thresholds = np.asarray(method.thresholds_, dtype=float)
-    edge = np.flatnonzero((thresholds <= 0) | (thresholds >= 1))
+    edge = np.flatnonzero((thresholds <= lowest) | (thresholds >= 1))
     if len(edge):
         names = [tagger.label_names[k] for k in edge]
         shown = ", ".join(f"{value:.3g}" for value in np.unique(thresholds[edge])[:3])

@@ -10,6 +10,7 @@ from splmll.embeddings.naming import EMBEDDING_NAMES, embedding_of
 if TYPE_CHECKING:
     from splmll.embeddings.blend import Blend
     from splmll.embeddings.kernel import Kernel
+    from splmll.embeddings.kernel_svm import KernelSVM
     from splmll.embeddings.linear import Linear
     from splmll.embeddings.network import Network, TorchModule
     from splmll.embeddings.one_vs_rest import OneVsRest
@@ -21,6 +22,7 @@ __all__ = [
     "Embedding",
     "FitContext",
     "Kernel",
+    "KernelSVM",
     "Linear",
     "Network",
     "OneVsRest",
@@ -34,6 +36,7 @@ __all__ = [
 _HOMES = {
     "Blend": "blend",
     "Kernel": "kernel",
+    "KernelSVM": "kernel_svm",
     "Linear": "linear",
     "Network": "network",
     "OneVsRest": "one_vs_rest",

@@ -1,16 +1,17 @@
 """``embedding="auto"``: which embedding suits which data, and why.
 
-======================================  ===========================================================
-data                                    embedding
-======================================  ===========================================================
-sparse features, or more features than  ``OneVsRest()``: linear classifiers per label
-rows
-dense, up to 5000 rows                  ``Blend([Network(), Kernel(), Trees()])``
-dense, more rows                        ``Blend([Network(), Kernel()])``
-dense, more than 20,000,000 values      ``Linear()``
-======================================  ===========================================================
+============================================  =====================================================
+data                                          embedding
+============================================  =====================================================
+sparse, or more features than rows            ``OneVsRest()``: linear classifiers per label
+sparse with at most 1000 features and 100     ``Blend([OneVsRest(), Network()])``
+labels
+dense, up to 5000 rows                        ``Blend([Network(), Kernel(), KernelSVM(), Trees()])``
+dense, more rows                              ``Blend([Network(), Kernel()])``
+dense, more than 20,000,000 values            ``Linear()``
+============================================  =====================================================
 
-The measurements behind every line are in ``docs/method.md``.
+The measurements behind every line are in the documentation (docs/method.md).
 """
 
 from __future__ import annotations
@@ -21,17 +22,20 @@ from scipy import sparse
 
 from splmll.embeddings.base import Embedding
 
-SMALL_DATA_ROWS = 5000  # up to so many rows trees cost less than they bring
+SMALL_DATA_ROWS = 5000  # up to so many rows kernel machines and trees cost less than they bring
+NARROW_FEATURES, FEW_LABELS = 1000, 100  # sparse data that a network does not take long for
 LARGE_DATA_CELLS = 20_000_000  # beyond so many dense values networks take hours
 
 
-def automatic_embedding(X: Any) -> Embedding:
+def automatic_embedding(X: Any, n_labels: int) -> Embedding:
     """Return the embedding that suits these features.
 
     Parameters
     ----------
     X : array or CSR array of shape (n_rows, n_features)
         Features.
+    n_labels : int
+        Number of labels.
 
     Returns
     -------
@@ -42,17 +46,19 @@ def automatic_embedding(X: Any) -> Embedding:
     >>> import numpy as np
     >>> from scipy import sparse
     >>> from splmll.embeddings import automatic_embedding
-    >>> automatic_embedding(sparse.csr_array((100, 5000)))
+    >>> automatic_embedding(sparse.csr_array((100, 5000)), n_labels=20)
     OneVsRest()
     """
-    from splmll.embeddings import Blend, Kernel, Linear, Network, OneVsRest, Trees
+    from splmll.embeddings import Blend, Kernel, Linear, Network, OneVsRest, embedding_of
 
     n_rows, n_features = X.shape
-    if sparse.issparse(X) or n_features > n_rows:
+    if n_features > n_rows or (sparse.issparse(X) and n_features > NARROW_FEATURES):
         return OneVsRest()
+    if sparse.issparse(X):
+        few = n_labels <= FEW_LABELS
+        return Blend([OneVsRest(), Network()]) if few else OneVsRest()
     if n_rows * n_features > LARGE_DATA_CELLS:
         return Linear()
-    members: list[Embedding] = [Network(), Kernel()]
     if n_rows <= SMALL_DATA_ROWS:
-        members.append(Trees())
-    return Blend(members)
+        return embedding_of("blend")
+    return Blend([Network(), Kernel()])

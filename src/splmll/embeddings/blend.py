@@ -86,9 +86,7 @@ class Blend(Embedding):
         rows = np.ones(labels.shape, dtype=bool) if known is None else known > 0
         self.weights_ = np.column_stack(
             [
-                mixing_weights(
-                    predictions[:, rows[:, j], j], labels[rows[:, j], j], self.shrinkage
-                )
+                mixing_weights(predictions[:, rows[:, j], j], labels[rows[:, j], j], self.shrinkage)
                 for j in range(labels.shape[1])
             ]
         )
@@ -140,6 +138,8 @@ class Blend(Embedding):
 
     def set_params(self, **params: Any) -> Blend:
         """Set parameters, those of members as ``member__parameter``."""
+        from splmll.embeddings.naming import embedding_of
+
         places, members = self._named(), list(self.members)
         rest = {}
         for key, value in params.items():
@@ -147,6 +147,8 @@ class Blend(Embedding):
             if name not in places:
                 rest[key] = value
             elif parameter:
+                if isinstance(members[places[name]], str):
+                    members[places[name]] = embedding_of(members[places[name]])
                 members[places[name]].set_params(**{parameter: value})
             else:
                 members[places[name]] = value

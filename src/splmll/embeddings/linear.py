@@ -15,6 +15,7 @@ import numpy as np
 from scipy import linalg, sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from splmll.arrays import forget
 from splmll.embeddings.base import Embedding, FitContext
 from splmll.embeddings.wide_ridge import (
     Predictor,
@@ -132,8 +133,7 @@ class Linear(Embedding):
             self.map_ = self.map_[:, outputs]
         else:
             self.map_ = self._unsolved.map(self.ridge_, outputs)
-        for name in ("_unsolved", "fold_maps_", "out_of_fold_"):
-            vars(self).pop(name, None)
+        forget(self, "_unsolved", "fold_maps_", "out_of_fold_")
 
     def predict(self, X: Any) -> np.ndarray:
         """Return X W + w0."""

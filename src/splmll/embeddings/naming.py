@@ -21,7 +21,7 @@ def _named() -> dict[str, Callable[[], Embedding]]:
         "kernel": lambda: e.Kernel(),
         "mlp": lambda: e.Network(),
         "trees": lambda: e.Trees(),
-        "blend": lambda: e.Blend([e.Network(), e.Kernel(), e.Trees()]),
+        "blend": lambda: e.Blend([e.Network(), e.Kernel(), e.KernelSVM(), e.Trees()]),
     }
 
 

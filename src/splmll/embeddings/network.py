@@ -65,7 +65,7 @@ class TorchModule(FoldModels):
         Rows per step; "auto" is 64 up to 5000 rows and 256 beyond.
     max_epochs : int, default=200
         Largest number of passes over the training rows.
-    patience : int, default=15
+    patience : int, default=8
         Epochs without improvement on the held-out rows before training stops.
     device : str, default="auto"
         "cpu", "cuda", or "auto" for a GPU where there is one.
@@ -91,7 +91,7 @@ class TorchModule(FoldModels):
         weight_decay: float = 1e-4,
         batch_size: int | str = "auto",
         max_epochs: int = 200,
-        patience: int = 15,
+        patience: int = 8,
         device: str = "auto",
     ) -> None:
         self.module = module
@@ -222,7 +222,7 @@ class Network(TorchModule):
         weight_decay: float = 1e-4,
         batch_size: int | str = "auto",
         max_epochs: int = 200,
-        patience: int = 15,
+        patience: int = 8,
         scale: bool | str = "auto",
         device: str = "auto",
     ) -> None:

@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
-from scipy import sparse
 from scipy.special import expit
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.exceptions import ConvergenceWarning
@@ -20,10 +19,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 from sklearn.utils._param_validation import HasMethods, StrOptions
 
-from splmll.arrays import dense, take_rows
+from splmll.arrays import dense, forget, take_rows
 from splmll.embeddings.base import Embedding, FitContext
+from splmll.embeddings.label_columns import LabelColumns, bounding_slope
 from splmll.metrics import average_precision, micro_f1, ranking_loss
-from splmll.statistics import split_unknown
 from splmll.thresholds import fit_threshold
 
 # What estimator="auto" tries: of each loss the first C, then its neighbours while they are better.
@@ -32,8 +31,6 @@ LOGISTIC_C = (0.1, 0.3, 1.0, 3.0, 10.0)
 START = 1, 2  # where the two searches begin in these lists
 JUDGED_LABELS = 100  # labels that decide where there are more: every so many in order of frequency
 
-CURVE_CELLS = 400_000  # decision values that the curve is fitted to
-PLAIN_SLOPE = 3.0  # of the curve where there is nothing to fit it to
 LABELS_AT_ONCE = 32  # labels that one job fits
 
 
@@ -85,7 +82,7 @@ class OneVsRest(Embedding):
         """Learn one model per label and fold."""
         self.check()
         self._context = context = FitContext() if context is None else context
-        targets = _Targets(Y)
+        targets = LabelColumns(Y)
         first = None
         if isinstance(self.estimator, str):
             self.estimator_, self.scores_, first = _search(X, targets, fold, context)
@@ -102,7 +99,7 @@ class OneVsRest(Embedding):
                 )
             margins[held] = models.decide(take_rows(X, held))
         bounded = not hasattr(self.estimator_, "decision_function")
-        self.slope_ = None if bounded else curve_slope(margins, targets)
+        self.slope_ = None if bounded else bounding_slope(margins, targets)
         # A label that the other folds do not have is as likely as anywhere.
         self.rate_ = targets.rate
         self.out_of_fold_ = self._bounded(margins)
@@ -110,12 +107,11 @@ class OneVsRest(Embedding):
 
     def finish(self, X: Any, Y: Any, outputs: np.ndarray) -> None:
         """Fit the wanted outputs on all rows: models of rare labels need every one of them."""
-        targets = _Targets(Y).of(outputs)
+        targets = LabelColumns(Y).of(outputs)
         rows = np.arange(targets.shape[0])
         self.models_ = _fit_labels(self.estimator_, X, targets, rows, self._context)
         self.rate_ = self.rate_[outputs]
-        for name in ("out_of_fold_", "_context"):
-            vars(self).pop(name, None)
+        forget(self, "out_of_fold_", "_context")
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the probability of every output."""
@@ -126,45 +122,6 @@ class OneVsRest(Embedding):
         bounded = np.clip(margins, 0, 1) if self.slope_ is None else expit(self.slope_ * margins)
         unknown = np.isnan(margins)
         return np.where(unknown, self.rate_, bounded) if unknown.any() else bounded
-
-
-# Labels -----------------------------------------------------------------------------------------
-
-
-class _Targets:
-    """The labels, column by column: 0/1 and where they are known."""
-
-    def __init__(self, Y: Any) -> None:
-        filled, known = split_unknown(Y)
-        self.shape: tuple[int, int] = Y.shape
-        self.columns = sparse.csc_array(filled)
-        self.known = None if known is None else known > 0
-        count = self.shape[0] if known is None else np.maximum(known.sum(axis=0), 1)
-        self.positives = np.asarray(self.columns.sum(axis=0)).ravel()
-        self.rate = self.positives / count
-
-    def of(self, labels: np.ndarray) -> _Targets:
-        """Return some of the labels."""
-        part = object.__new__(_Targets)
-        part.shape = (self.shape[0], len(labels))
-        part.columns = self.columns[:, labels]
-        part.known = None if self.known is None else self.known[:, labels]
-        part.positives, part.rate = self.positives[labels], self.rate[labels]
-        return part
-
-    def column(self, label: int) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return one label of all rows, and the rows where it is known."""
-        start, end = self.columns.indptr[label : label + 2]
-        y = np.zeros(self.shape[0])
-        y[self.columns.indices[start:end]] = self.columns.data[start:end]
-        return y, None if self.known is None else self.known[:, label]
-
-    def sample(self) -> _Targets:
-        """Return the labels that decide: all, or some of every frequency."""
-        order = np.argsort(-self.positives, kind="stable")
-        order = order[self.positives[order] > 0]
-        places = np.linspace(0, len(order) - 1, min(JUDGED_LABELS, len(order)))
-        return self.of(order[places.round().astype(int)])
 
 
 # Models -----------------------------------------------------------------------------------------
@@ -222,7 +179,7 @@ def _decision(estimator: Any, X: Any) -> np.ndarray:
 def _fit_labels(
     estimator: Any,
     X: Any,
-    targets: _Targets,
+    targets: LabelColumns,
     rows: np.ndarray,
     context: FitContext,
     seed_offset: int = 0,
@@ -230,11 +187,13 @@ def _fit_labels(
     """Fit the estimator to every label on some rows."""
     taken = take_rows(X, rows)
     n_labels = targets.shape[1]
-    blocks = [range(s, min(s + LABELS_AT_ONCE, n_labels)) for s in range(0, n_labels, LABELS_AT_ONCE)]
+    blocks = [
+        range(s, min(s + LABELS_AT_ONCE, n_labels)) for s in range(0, n_labels, LABELS_AT_ONCE)
+    ]
     linear = isinstance(estimator, (LinearSVC, LogisticRegression))
     seeded = _seeded(estimator, context.seed + seed_offset)
-    # liblinear lets go of Python's lock: threads share the rows. Others decide for themselves.
-    fitted = Parallel(n_jobs=context.n_jobs, prefer="threads" if linear else None)(
+    # Processes, not threads: those share liblinear's random numbers, and no two fits are the same.
+    fitted = Parallel(n_jobs=context.n_jobs)(
         delayed(_fit_block)(seeded, taken, [targets.column(j) for j in block], rows)
         for block in blocks
     )
@@ -300,13 +259,13 @@ def linear_setting(loss: str, C: float) -> Any:
 
 
 def _search(
-    X: Any, targets: _Targets, fold: np.ndarray, context: FitContext
+    X: Any, targets: LabelColumns, fold: np.ndarray, context: FitContext
 ) -> tuple[Any, dict[tuple[str, float], float], Any]:
     """Return the best setting, what each one scored, and its models of the first fold if whole."""
-    judged = targets.sample()
+    judged = targets.sample(JUDGED_LABELS)
     train, held = np.flatnonzero(fold != 0), np.flatnonzero(fold == 0)
     X_held, truth = take_rows(X, held), dense(judged.columns[held])
-    counted = truth.any(axis=1)
+    counted = np.asarray(truth.any(axis=1))
     scores: dict[tuple[str, float], float] = {}
     fitted: dict[tuple[str, float], Any] = {}
 
@@ -356,30 +315,6 @@ def _quality(margins: np.ndarray, truth: np.ndarray, counted: np.ndarray) -> flo
         ranking_loss(truth[counted], margins[counted]),
     )
     return -float(np.log(np.maximum(errors, 1e-6)).sum())
-
-
-def curve_slope(margins: np.ndarray, targets: _Targets) -> float:
-    """Return the slope of the logistic curve through (0, 1/2) that fits decision values best."""
-    cells = np.flatnonzero(~np.isnan(margins))
-    if len(cells) > CURVE_CELLS:
-        cells = np.random.default_rng(0).choice(cells, CURVE_CELLS, replace=False)
-    rows, labels = np.unravel_index(cells, margins.shape)
-    y = np.zeros(len(cells))
-    order = np.argsort(labels, kind="stable")
-    edges = np.searchsorted(labels[order], np.arange(margins.shape[1] + 1))
-    for j in range(margins.shape[1]):
-        mine = order[edges[j] : edges[j + 1]]
-        if len(mine):
-            column, known = targets.column(j)
-            y[mine] = column[rows[mine]]
-            if known is not None:
-                y[mine[~known[rows[mine]]]] = np.nan
-    usable = ~np.isnan(y)
-    if not usable.any() or np.nanmin(y) == np.nanmax(y):
-        return PLAIN_SLOPE
-    curve = LogisticRegression(fit_intercept=False)
-    curve.fit(margins.ravel()[cells[usable]][:, None], y[usable])
-    return max(float(curve.coef_[0, 0]), 1e-3)
 
 
 def is_one_per_label(value: Any) -> bool:

@@ -19,7 +19,7 @@ class Trees(FoldModels):
 
     Parameters
     ----------
-    n_estimators : int, default=300
+    n_estimators : int, default=150
         Trees in a forest; there is one forest for each fold.
     min_samples_leaf : int, default=2
         Rows in a leaf at least.
@@ -48,7 +48,7 @@ class Trees(FoldModels):
 
     def __init__(
         self,
-        n_estimators: int = 300,
+        n_estimators: int = 150,
         min_samples_leaf: int = 2,
         max_features: str | int | float = "sqrt",
     ) -> None:

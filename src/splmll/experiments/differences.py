@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 
+from splmll.experiments.ablations import ABLATIONS
 from splmll.experiments.published import printed_beside
 from splmll.experiments.table_format import MISSING, Block, Cell, FormattedTable
 from splmll.experiments.tables import check_conditions, summarise
@@ -28,6 +29,12 @@ UNEXPLAINED = "unexplained"
 RANKING = ("ranking_loss", "average_precision")
 TREES = ("BR", "LP", "EPS", "ECC", "RAkEL", "CLR")
 OURS = ("SPL-MLL", "SPL-MLL (linear)", "SPL-MLL (blend)")
+PUBLISHED = (
+    "SPL-MLL as published",
+    "SPL-MLL (linear) as published",
+    "SPL-MLL as released",
+    *ABLATIONS,
+)
 
 
 @dataclass(frozen=True)
@@ -106,15 +113,21 @@ REASONS: tuple[Reason, ...] = (
         ("Deep CPLST", "Deep FaIE"),
     ),
     Reason(
-        "settings",
-        "SPL-MLL runs with its defaults here, not with the published settings",
-        (*OURS, "NN-embeddings", "NN + separated", "joint + linear", "joint + NN"),
+        "method",
+        "SPL-MLL minimises the objective on rows that were held out, not the published one on "
+        "training rows",
+        OURS,
+    ),
+    Reason(
+        "method",
+        "the authors' code differs from the paper; its epoch is chosen on held-out rows here",
+        ("SPL-MLL as released",),
     ),
     Reason(
         "definition",
         "the macro-F1 of the authors' code is that of mean precision and mean recall, ours the "
         "mean of the labels' F1",
-        (*OURS, "SPL-MLL as published", "SPL-MLL (linear) as published"),
+        (*OURS, *PUBLISHED),
         ("macro_f1",),
     ),
 )

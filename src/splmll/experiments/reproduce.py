@@ -15,6 +15,7 @@ import pandas as pd
 
 from splmll.datasets import Dataset, load_dataset
 from splmll.exceptions import DatasetError
+from splmll.experiments.ablations import ABLATIONS
 from splmll.experiments.contestants import CONTESTANTS
 from splmll.experiments.differences import difference_table
 from splmll.experiments.figures import (
@@ -30,7 +31,7 @@ from splmll.experiments.runner import Experiment
 from splmll.experiments.table_format import FormattedTable
 from splmll.experiments.tables import comparison_table
 from splmll.experiments.writing import ranks_and_tests, write_figure, write_table, write_text
-from splmll.landmarks import ABLATIONS, SPLMLL
+from splmll.landmarks import SPLMLL
 from splmll.metrics import PAPER_MEASURES
 from splmll.names import suggestion
 
@@ -177,7 +178,7 @@ class Reproduction:
         ]
 
     def table4(self) -> list[Path]:
-        """Our method with parts left out."""
+        """The published system with parts left out."""
         try:
             load_dataset("pascal07")
         except DatasetError:
@@ -189,7 +190,7 @@ class Reproduction:
     # Figures -------------------------------------------------------------------------------------
 
     def figure3(self) -> list[Path]:
-        """B as a heat map with the names of labels."""
+        """The weights of labels in B, and the order of our landmarks."""
         data = [self._load("emotions"), self._load("scene")]
         drawn = selection_figure(data, [self._model(each) for each in data], self.seed)
         return write_figure(*drawn, self.out / "figure3")
@@ -261,7 +262,7 @@ class Reproduction:
         """Return a model for the figures and the report to look at."""
         if data.name not in self._models:
             X, Y, _, _ = parts(data, self.seed)
-            model = SPLMLL("linear" if self.quick else "mlp", random_state=self.seed)
+            model = SPLMLL("linear" if self.quick else "auto", random_state=self.seed)
             self._models[data.name] = model.fit(X, Y)
         return self._models[data.name]
 

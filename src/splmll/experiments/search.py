@@ -1,7 +1,7 @@
 """The search for a method's settings within the training rows, with one budget for all methods.
 
-What is tried is written in the ``search_space`` of a method's class; how many of it and by which
-measure it is judged is the same for every method of an experiment.
+What is tried is written in the ``search_space`` of a compared method's class, and here for SPL-MLL;
+how many of it and by which measure it is judged is the same for every method of an experiment.
 """
 
 from __future__ import annotations
@@ -18,10 +18,22 @@ from sklearn.model_selection import GridSearchCV, PredefinedSplit, cross_val_sco
 from sklearn.pipeline import Pipeline
 
 from splmll.extras import required
+from splmll.landmarks import SPLMLL
 from splmll.metrics import SCORERS
 from splmll.model_selection import MultilabelStratifiedKFold, ThresholdTuner
 
 KINDS = ("none", "grid", "halving", "optuna")
+
+# SPL-MLL chooses pull and number of landmarks out of fold by itself. What is left are the kind of
+# embedding, or the settings of one that was given as an object, and by which measure it chooses.
+SPL_MLL_SPACE: dict[str, Sequence[Any]] = {
+    "embedding": ("auto", "linear", "svm", "kernel", "mlp", "blend"),
+    "scoring": ("average_precision", "ranking_loss", "micro_f1"),
+    "n_landmarks": (None, 0.5, 0.75, 1.0),
+    "embedding__dropout": (0.0, 0.2, 0.5),
+    "embedding__learning_rate": (3e-4, 1e-3, 3e-3),
+    "embedding__ridge": (1e-3, 1e-2, 1e-1, 1.0),
+}
 
 # Of so many candidates one goes on to the next round of successive halving, with as many times the
 # rows; in the first round at least so many rows are there to judge by.
@@ -155,11 +167,12 @@ def choose_settings(
 
 
 def search_space(model: Any) -> dict[str, Sequence[Any]]:
-    """Return what may be varied: the ``search_space`` of the method inside a model.
+    """Return what may be varied of the method inside a model.
 
-    Left out are parameters that this model has not got, such as those of a base learner that it
-    does without, and those that differ from their default: they were chosen on purpose, as in a
-    published version of a method.
+    That is the ``search_space`` of its class; for SPL-MLL ``SPL_MLL_SPACE``. SPL-MLL as published
+    stays as published. Left out are parameters that this model has not got, such as those of a base
+    learner that it does without, and those that differ from their default: they were chosen on
+    purpose.
 
     Parameters
     ----------
@@ -182,7 +195,9 @@ def search_space(model: Any) -> dict[str, Sequence[Any]]:
     """
     prefix, method = _innermost(model)
     present = method.get_params(deep=True)
-    space: Mapping[str, Sequence[Any]] = getattr(method, "search_space", {})
+    space: Mapping[str, Sequence[Any]] = (
+        SPL_MLL_SPACE if isinstance(method, SPLMLL) else getattr(method, "search_space", {})
+    )
     return {
         prefix + name: values
         for name, values in space.items()

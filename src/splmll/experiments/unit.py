@@ -206,7 +206,7 @@ class Unit:
         rule = threshold_rule(self.threshold)
         if isinstance(method, ThresholdTuner):
             return method.set_params(rule=rule)
-        if isinstance(method, MultilabelClassifier) and "threshold" in method.get_params(False):
+        if _takes_threshold(method, rule):
             return method.set_params(threshold=rule)
         return ThresholdTuner(method, rule)
 
@@ -535,6 +535,14 @@ def _search(unit: Unit, model: Any, X: Any, Y: Any, part: Part) -> dict[str, Any
 
 def _method_in(model: Any) -> Any:
     return model[-1] if isinstance(model, Pipeline) else model
+
+
+def _takes_threshold(method: Any, rule: float | str) -> bool:
+    from splmll.published import PublishedSPLMLL
+
+    if isinstance(method, PublishedSPLMLL):  # the paper's threshold is a number
+        return not isinstance(rule, str)
+    return isinstance(method, MultilabelClassifier) and "threshold" in method.get_params(False)
 
 
 def _takes_sparse_labels(model: Any) -> bool:

@@ -16,10 +16,16 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from splmll.arrays import dense, is_torch_dataset, n_rows
+from splmll.arrays import dense, forget, is_torch_dataset, n_rows, take_rows
 from splmll.base import Capabilities
 from splmll.callbacks import CallbackSupportMixin, FitProgress, with_callbacks
-from splmll.embeddings import Embedding, FitContext, automatic_embedding, embedding_of
+from splmll.embeddings import (
+    EMBEDDING_NAMES,
+    Embedding,
+    FitContext,
+    automatic_embedding,
+    embedding_of,
+)
 from splmll.embeddings.linear import Linear
 from splmll.embeddings.wide_ridge import choose_solver
 from splmll.labels import read_labels
@@ -39,7 +45,6 @@ from splmll.thresholds import (
     MIN_ROWS,
     RULES,
     GlobalThreshold,
-
     check_rule,
     fit_threshold,
 )
@@ -53,8 +58,7 @@ PLAIN_SLOPE = 4.0  # probabilities follow scores with slope 1 around the thresho
 def _learns_from_sums(estimator: Any) -> bool:
     if not estimator.is_linear:
         raise AttributeError(
-            'Learning from sums over rows needs embedding="linear", not '
-            f"{estimator.embedding!r}."
+            f'Learning from sums over rows needs embedding="linear", not {estimator.embedding!r}.'
         )
     return True
 
@@ -96,7 +100,8 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
     n_landmarks : int, float or None, default=None
         Number of landmarks, or their share of the labels, which is met exactly. None keeps the
         smallest number that loses nothing out of fold: no worse than the best number by more than
-        one standard error, and no worse than the embedding alone.
+        one standard error, and in the mean no worse than the embedding alone, neither in
+        ``scoring`` nor in average precision, ranking loss or micro-F1.
     pull : float or "auto", default="auto"
         How strongly recovery is pulled towards "a landmark keeps its own prediction"; ``inf``
         leaves nothing else. "auto" chooses out of fold, with the embedding alone among the choices.
@@ -143,6 +148,8 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         Score from which a label is predicted (NaN for rules without thresholds).
     offset_ : float
         Zero point of ``decision_function``.
+    probability_slope_ : float
+        Slope of the logistic curve by which decisions become probabilities.
     label_names_in_ : ndarray of str
         Names of the labels, where Y was a DataFrame.
     n_features_in_ : int
@@ -237,6 +244,36 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
 
         return PublishedSPLMLL(linear=linear, **changes)
 
+    def set_params(self, **params: Any) -> SPLMLL:
+        """Set parameters; those of the embedding as ``embedding__dropout``, also of a named one.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters by name.
+
+        Returns
+        -------
+        self : SPLMLL
+
+        Examples
+        --------
+        >>> from splmll import SPLMLL
+        >>> SPLMLL("linear").set_params(embedding__ridge=0.1)
+        SPLMLL(embedding=Linear(ridge=0.1))
+        """
+        if any(name.startswith("embedding__") for name in params):
+            kind = params.get("embedding", self.embedding)
+            if isinstance(kind, str) and kind == "auto":
+                raise ValueError(
+                    'embedding="auto" has no parameters before it has seen the data: name the '
+                    f"embedding first, one of {', '.join(map(repr, EMBEDDING_NAMES))}."
+                )
+            if not hasattr(kind, "set_params"):
+                params = {**params, "embedding": embedding_of(kind)}
+        super().set_params(**params)
+        return self
+
     # Learning -----------------------------------------------------------------------------------
 
     @with_callbacks
@@ -281,7 +318,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
             candidates = LabelMoments(sum_of(parts)).candidates(varying)
             targets = Y[:, candidates] if are_many(Y) else Y
             embedding.fit(X, targets, fold, self._context(seed, progress))
-            judged = out_of_core.judged_rows(*Y.shape, seed)
+            judged = out_of_core.judged_rows(Y.shape[0], Y.shape[1], seed)
             evidence = Evidence.of_rows(
                 embedding.out_of_fold_, Y, fold, candidates, varying, judged, seed
             )
@@ -435,10 +472,10 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         embedding.finish(X, targets, learned.outputs)
         self.embedding_, self.learned_ = embedding, learned
         self.representativeness_ = LabelMoments(sum_of(label_parts)).representativeness()
-        self._slope = PLAIN_SLOPE
+        self.probability_slope_ = PLAIN_SLOPE
         if isinstance(self.threshold, str):
             self._set_threshold(fit_threshold(self.threshold, evidence.Y, scores))
-            self._slope = probability_slope(evidence.Y, scores - self.offset_)
+            self.probability_slope_ = probability_slope(evidence.Y, scores - self.offset_)
         else:
             self._set_threshold(GlobalThreshold(float(self.threshold)))
         self.completion_ = Completion.learned(
@@ -452,7 +489,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
 
     def _make_embedding(self, X: Any) -> Embedding:
         if isinstance(self.embedding, str) and self.embedding == "auto":
-            embedding = automatic_embedding(X)
+            embedding = automatic_embedding(X, self.label_format_.n_labels)
         else:
             embedding = embedding_of(self.embedding)
         embedding.check()
@@ -479,7 +516,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
             "label_format_": self.label_format_,
             "classes_": self.classes_,
             "n_features_in_": getattr(self, "n_features_in_", None),
-            "_slope": PLAIN_SLOPE,
+            "probability_slope_": PLAIN_SLOPE,
             "threshold_": threshold,
             "thresholds_": threshold.per_label(len(labels)),
             "offset_": threshold.offset,
@@ -553,8 +590,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
             classes = read_labels(Y)[1].classes
         X, Y = (data.tocsr() if sparse.issparse(data) else data for data in (X, Y))
         for rows in out_of_core.slices(X.shape[0]):
-            some = (data.iloc[rows] if hasattr(data, "iloc") else data[rows] for data in (X, Y))
-            stream = self._add(stream, *some, classes)
+            stream = self._add(stream, take_rows(X, rows), take_rows(Y, rows), classes)
         assert stream is not None
         self.learn_from(stream)
         self._forget_stream()
@@ -579,7 +615,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
 
     def _forget_stream(self) -> None:
         """A full fit ends what partial_fit began."""
-        vars(self).pop("_stream", None)
+        forget(self, "_stream")
 
     # What was learned ---------------------------------------------------------------------------
 
@@ -644,7 +680,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
         # Through 1/2 where decision_function is 0, so that both agree with predict.
-        return np.asarray(expit(self._slope * (scores - self.offset_)))
+        return np.asarray(expit(self.probability_slope_ * (scores - self.offset_)))
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the predictions of the landmarks, f(x), in the order of ``landmarks_``.
@@ -686,7 +722,8 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         explanation : Explanation
             Contributions that sum to the score, and a table of any row.
         """
-        contributions = self.learned_.contributions(self.transform(X))
+        predicted = self.transform(X)
+        contributions = self.learned_.contributions(predicted)
         scores = contributions.sum(axis=1) + self.intercept_
         everything = np.arange(len(self.intercept_))
         return Explanation(
@@ -875,6 +912,3 @@ def _measures(rule: Any, Y: Any, scores: np.ndarray) -> dict[str, float]:
     predicted = fit_threshold(rule, Y, scores).apply(scores)
     complete = ~np.isnan(dense(Y)).any(axis=1)
     return evaluate(Y[complete], scores[complete], predicted[complete])
-
-
-

@@ -118,7 +118,7 @@ def estimate_cost(model: SPLMLL, X: Any, Y: Any) -> Cost:
     """Say what a fit will cost; see :meth:`splmll.SPLMLL.estimate_cost`."""
     shape = _Shape.of(X, Y, 1)
     if isinstance(model.embedding, str) and model.embedding == "auto":
-        embedding = automatic_embedding(X if sparse.issparse(X) else shape)
+        embedding = automatic_embedding(X if sparse.issparse(X) else shape, shape.labels)
     else:
         embedding = embedding_of(model.embedding)
     n_folds = getattr(embedding, "preferred_folds", 5) if model.cv == "auto" else int(model.cv)
@@ -167,9 +167,9 @@ def _cost_of(f: Embedding, shape: _Shape, n_jobs: int | None) -> Cost:
     params = f.get_params(deep=False)
     if kind == "Blend":
         parts = [_cost_of(embedding_of(each), shape, n_jobs) for each in params["members"]]
-        memory, work = max(part.memory for part in parts), sum(part.operations for part in parts)
+        most, work = max(part.memory for part in parts), sum(part.operations for part in parts)
         route = "blend of " + ", ".join(part.route for part in parts)
-        return Cost(memory, work, shape.data, route)
+        return Cost(most, work, shape.data, route)
     if kind == "Linear":
         memory, operations, route = _linear(shape)
     elif kind == "Kernel":
@@ -217,9 +217,7 @@ def _kernel(shape: _Shape, n_components: int) -> tuple[float, float, str]:
     return memory, work, f"kernel with {m} components"
 
 
-def _network(
-    params: dict[str, Any], shape: _Shape, n_jobs: int | None
-) -> tuple[float, float, str]:
+def _network(params: dict[str, Any], shape: _Shape, n_jobs: int | None) -> tuple[float, float, str]:
     if "module" in params:
         weights = sum(part.numel() for part in params["module"].parameters())
     else:

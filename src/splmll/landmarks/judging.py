@@ -71,7 +71,7 @@ class Judge:
             scores = np.where(self._unknown, scores.min() - 1.0, scores)
         predicted = fit_threshold(self.threshold, self._truth, scores).apply(scores)
         given = {"scores": scores, "labels": predicted}
-        values: dict[str, list[float]] = {name: [] for name in {self.scoring, *GUARDED}}
+        values: dict[str, list[float]] = {name: [] for name in (self.scoring, *GUARDED)}
         for k in range(int(self._group.max()) + 1):
             rows = self._group == k
             for name, found in values.items():
@@ -83,15 +83,33 @@ class Judge:
         """Return the mean of the deciding measure, larger for better."""
         return float(_larger_is_better(measured, self.scoring).mean())
 
-    def is_worse(
-        self, measured: Mapping[str, np.ndarray], than: Mapping[str, np.ndarray]
-    ) -> bool:
+    def is_worse(self, measured: Mapping[str, np.ndarray], than: Mapping[str, np.ndarray]) -> bool:
         """Return whether a candidate is worse by more than one standard error."""
         return _is_worse(measured, than, self.scoring)
 
+    def is_better(self, measured: Mapping[str, np.ndarray], than: Mapping[str, np.ndarray]) -> bool:
+        """Return whether a candidate is better by more than one standard error."""
+        return _is_worse(than, measured, self.scoring)
+
+    def loses(self, measured: Mapping[str, np.ndarray], than: Mapping[str, np.ndarray]) -> bool:
+        """Return whether a candidate is behind in the mean of anything that is guarded."""
+        return any(
+            _larger_is_better(measured, name).mean() < _larger_is_better(than, name).mean()
+            for name in (self.scoring, *GUARDED)
+        )
+
     def hurts(self, measured: Mapping[str, np.ndarray], alone: Mapping[str, np.ndarray]) -> bool:
-        """Return whether a candidate is worse than f alone in anything that is guarded."""
-        return any(_is_worse(measured, alone, name) for name in {self.scoring, *GUARDED})
+        """Return whether a candidate is worse than f alone in anything that is guarded.
+
+        By more than one standard error of f's own measure: among many candidates and measures, the
+        smaller error of a difference would be exceeded by chance.
+        """
+        for name in (self.scoring, *GUARDED):
+            reference = _larger_is_better(alone, name)
+            behind = float(np.mean(reference - _larger_is_better(measured, name)))
+            if behind > _standard_error(reference) + 1e-12:
+                return True
+        return False
 
 
 def _larger_is_better(measured: Mapping[str, np.ndarray], name: str) -> np.ndarray:
@@ -102,6 +120,9 @@ def _is_worse(
     measured: Mapping[str, np.ndarray], than: Mapping[str, np.ndarray], name: str
 ) -> bool:
     behind = _larger_is_better(than, name) - _larger_is_better(measured, name)
-    n_groups = len(behind)
-    noise = behind.std(ddof=1) / np.sqrt(n_groups) if n_groups > 1 else 0.0
-    return bool(behind.mean() > noise + 1e-12)
+    return bool(behind.mean() > _standard_error(behind) + 1e-12)
+
+
+def _standard_error(values: np.ndarray) -> float:
+    """Standard error of the mean of the groups' values."""
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0

@@ -23,7 +23,7 @@ from splmll.thresholds import MIN_ROWS
 
 PULLS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, np.inf)
 SOFTNESSES = (1.0, 0.7, 0.5, 0.35)
-TAILS = (0.0, 0.01, 0.02, 0.05, 0.1)
+TAILS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Setting:
     ----------
     softness : float, default=1.0
         How predictions are flattened before; see :func:`splmll.landmarks.recovery.softened`.
-    pull : float, default=1.0
+    pull : float, default=0.3
         The pull of the recovery towards "a landmark keeps its own prediction".
     tail : float, default=0.0
         Weight with which the logarithm of a landmark's own prediction is added to its score: it
@@ -45,9 +45,13 @@ class Setting:
     """
 
     softness: float = 1.0
-    pull: float = 1.0
+    pull: float = 0.3
     tail: float = 0.0
     as_it_is: bool = False
+
+    def changed(self, name: str, value: Any) -> Setting:
+        """Return the same setting with one thing changed."""
+        return Setting(**{**vars(self), name: value})
 
 
 AS_IT_IS = Setting(pull=np.inf, as_it_is=True)
@@ -111,9 +115,7 @@ class Evidence:
             )
 
         bounded = bool(F.min(initial=0.5) >= 0 and F.max(initial=0.5) <= 1)
-        return cls(
-            candidates, F[judged], Y[judged], fold[judged], varying, sums, bounded, seed
-        )
+        return cls(candidates, F[judged], Y[judged], fold[judged], varying, sums, bounded, seed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,6 +231,17 @@ class Learner:
             setting = self._nearby(every, setting)
         return self._described(every, setting, [self._step(every, setting)])
 
+    def given(self, chosen: np.ndarray) -> tuple[Landmarks, np.ndarray]:
+        """Learn the recovery of landmarks that were chosen elsewhere, for comparisons.
+
+        Parameters
+        ----------
+        chosen : ndarray of int
+            The outputs of f that are landmarks.
+        """
+        setting = self._nearby(chosen, Setting(pull=1.0))
+        return self._described(chosen, setting, [self._step(chosen, setting)])
+
     def path(self, counts: Sequence[int]) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return for every number of landmarks their labels and their out-of-fold scores."""
         every = np.flatnonzero(self.allowed)
@@ -250,34 +263,45 @@ class Learner:
     def _best_setting(self, chosen: np.ndarray) -> Setting:
         """Choose how every label is mixed from all; f alone must not be better.
 
-        One thing is varied at a time, softness and pull twice: they go together.
+        One thing is varied at a time, softness and pull twice: they go together. A change must gain
+        more than a standard error: small data would choose by chance.
         """
         best = Setting() if self.pull == "auto" else Setting(pull=float(self.pull))
-        tried: dict[Setting, float] = {}
-        choices: dict[str, tuple[float, ...]] = {}
+        choices: dict[str, tuple[Any, ...]] = {}
         if self.evidence.may_soften:
             choices |= {"softness": SOFTNESSES, "tail": TAILS}
         if self.pull == "auto":
             choices["pull"] = PULLS
+        tried = [best]
         for name in ("softness", "pull", "tail", "pull", "softness"):
-            for value in choices.get(name, (getattr(best, name),)):
-                each = replace(best, **{name: value})
-                tried[each] = self.judge.value(self._measure(chosen, each))
-            best = max(tried, key=lambda each: tried[each])
+            others = [best.changed(name, value) for value in choices.get(name, ())]
+            tried += [each for each in others if each not in tried]
+            other = max(others, key=lambda each: self._value(chosen, each), default=best)
+            if self.judge.is_better(self._measure(chosen, other), self._measure(chosen, best)):
+                best = other
         if self.pull != "auto":
             return best
-        for each in sorted(tried, key=lambda each: -tried[each]):
+        tried.sort(key=lambda each: -self._value(chosen, each))
+        for each in (best, *tried):
             if not self.judge.hurts(self._measure(chosen, each), self.alone):
                 return each
         return AS_IT_IS
 
     def _nearby(self, chosen: np.ndarray, setting: Setting) -> Setting:
-        """Choose the pull for fewer landmarks: they have to carry more, so a weaker one is tried."""
+        """Choose the mixing for fewer landmarks.
+
+        They have to carry more, so a weaker pull is tried; and a tail that only they have may set
+        them apart from labels that are no landmarks.
+        """
+        best = replace(setting, as_it_is=False)
+        if setting.tail:
+            without = replace(best, tail=0.0)
+            best = max(best, without, key=lambda each: self._value(chosen, each))
         if self.pull != "auto":
-            return replace(setting, as_it_is=False)
+            return best
         finite = [pull for pull in PULLS if np.isfinite(pull)]
-        place = finite.index(setting.pull) if setting.pull in finite else len(finite) - 1
-        best = replace(setting, pull=finite[place], as_it_is=False)
+        place = finite.index(best.pull) if best.pull in finite else len(finite) - 1
+        best = replace(best, pull=finite[place])
         for pull in finite[:place][::-1]:
             other = replace(best, pull=pull)
             if self._value(chosen, other) <= self._value(chosen, best):
@@ -305,7 +329,7 @@ class Learner:
             (count, setting.pull, setting)
             for count, setting, measured in steps
             if not self.judge.is_worse(measured, best)
-            and not self.judge.hurts(measured, self.alone)
+            and not self.judge.loses(measured, self.alone)
         ]
         count, _, setting = min(enough, key=lambda each: each[0], default=(len(every), 0, whole))
         chosen = every if count == len(every) else select(problem, count, order)

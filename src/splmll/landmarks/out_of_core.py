@@ -82,9 +82,7 @@ class Stream:
         self._n_rows_of_all = n_rows_of_all
         self.next_row = first
         self.n_rows = 0
-        self.folds = [
-            Statistics.zeros(n_features, n_labels, shift=shift) for _ in range(n_folds)
-        ]
+        self.folds = [Statistics.zeros(n_features, n_labels, shift=shift) for _ in range(n_folds)]
         # Pieces of the sample: keys, row numbers, folds, features, labels. The smallest keys win.
         self._pieces: list[tuple[np.ndarray, np.ndarray, np.ndarray, Any, Any]] = []
 

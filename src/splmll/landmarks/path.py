@@ -54,7 +54,7 @@ class LandmarkPath:
         from matplotlib.ticker import MaxNLocator
 
         if axes is None:
-            figure, axes = plt.subplots(2, 3, figsize=(11, 6), layout="constrained")
+            _, axes = plt.subplots(2, 3, figsize=(11, 6), layout="constrained")
             axes.ravel()[-1].set_visible(False)
         axes = np.asarray(axes).ravel()
         for ax, (name, values) in zip(axes, self.measures.items(), strict=False):

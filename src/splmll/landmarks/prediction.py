@@ -15,9 +15,9 @@ from joblib import Parallel, delayed, effective_n_jobs
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from splmll.base import MultilabelClassifier
 from splmll.arrays import n_rows as rows_of
 from splmll.arrays import take_rows
+from splmll.base import MultilabelClassifier
 
 BLOCK_CELLS = 2**22  # scores of one block of rows; 32 MiB
 MIN_BLOCK_ROWS = 64

@@ -19,7 +19,7 @@ from splmll.statistics import Statistics, sum_of
 _LEAST_VARIANCE = 1e-12
 # A trace of ridge keeps the solve defined where two landmarks are predicted alike.
 _LEAST_PULL = 1e-8
-_CERTAIN = 1e-9  # how near to 0 and 1 a probability is taken to be
+CERTAIN = 1e-9  # how near to 0 and 1 a probability is taken to be
 
 
 def softened(F: np.ndarray, softness: float) -> np.ndarray:
@@ -44,7 +44,7 @@ def softened(F: np.ndarray, softness: float) -> np.ndarray:
     """
     if softness == 1:
         return F
-    return np.asarray(expit(softness * logit(np.clip(F, _CERTAIN, 1 - _CERTAIN))))
+    return np.asarray(expit(softness * logit(np.clip(F, CERTAIN, 1 - CERTAIN))))
 
 
 def logarithm(F: np.ndarray) -> np.ndarray:
@@ -57,7 +57,7 @@ def logarithm(F: np.ndarray) -> np.ndarray:
     >>> logarithm(np.array([0.0, 0.01, 1.0]))
     array([-9., -2.,  0.])
     """
-    return np.log10(np.maximum(F, _CERTAIN))
+    return np.log10(np.maximum(F, CERTAIN))
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from splmll.subset_search import SubsetProblem, SubsetSearch, addition_order
 
 # Relative to the mean variance of a prediction: labels that are predicted alike do not add up.
 SELECTION_RIDGE = 1e-3
+LEAST_RIDGE = 1e-9  # predictions that hardly vary must not be divided by what rounding leaves
 MOST_FOR_REMOVAL = 60  # up to so many labels the search also starts from all of them
 MOST_FOR_SWAPS = 1500  # and up to so many swaps are tried
 
@@ -45,7 +46,7 @@ def honest_problem(sums: Statistics, allowed: np.ndarray) -> SubsetProblem:
     """
     covariance, crossed = sums.feature_covariance(), sums.cross_covariance()
     mean = sums.label_mean
-    ridge = SELECTION_RIDGE * max(float(np.diag(covariance).mean()), 1e-12)
+    ridge = max(SELECTION_RIDGE * float(np.diag(covariance).mean()), LEAST_RIDGE)
     return SubsetProblem(
         moments=covariance,
         targets=crossed,
@@ -56,9 +57,7 @@ def honest_problem(sums: Statistics, allowed: np.ndarray) -> SubsetProblem:
     )
 
 
-def select(
-    problem: SubsetProblem, n_landmarks: int, order: np.ndarray | None = None
-) -> np.ndarray:
+def select(problem: SubsetProblem, n_landmarks: int, order: np.ndarray | None = None) -> np.ndarray:
     """Return a set of exactly so many landmarks, those that explain most first.
 
     Forward addition, improved by swaps until none helps; of few labels removal from all of them is

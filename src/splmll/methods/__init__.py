@@ -3,7 +3,7 @@
 from splmll.methods.binary_relevance import BinaryRelevance
 from splmll.methods.calibrated_ranking import CalibratedLabelRanking
 from splmll.methods.canonical_autoencoder import C2AE
-from splmll.methods.catalogue import GROUPS, METHODS, Method, describe_methods, make_method
+from splmll.methods.catalogue import GROUPS, METHODS, OURS, Method, describe_methods, make_method
 from splmll.methods.classifier_chains import EnsembleOfClassifierChains
 from splmll.methods.column_subset import MLCSSP
 from splmll.methods.conditional_label_space import CPLST, ConditionalLabelSpace
@@ -34,6 +34,7 @@ __all__ = [
     "MLFE",
     "MLML",
     "MOPLMS",
+    "OURS",
     "PBR",
     "PLST",
     "SLEEC",

@@ -1,7 +1,7 @@
-"""The compared methods by the names of the paper's tables.
+"""The methods by the names of the paper's tables: the compared ones and SPL-MLL in its versions.
 
-``METHODS`` says of each which class and settings it is, where it was published and what it can do;
-``make_method`` builds one.
+``METHODS`` and ``OURS`` say of each which class and settings it is, where it was published and what
+it can do; ``make_method`` builds one.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from splmll.base import Capabilities, MultilabelClassifier
+from splmll.landmarks import SPLMLL
 from splmll.methods.binary_relevance import BinaryRelevance
 from splmll.methods.calibrated_ranking import CalibratedLabelRanking
 from splmll.methods.canonical_autoencoder import C2AE
@@ -39,12 +40,15 @@ from splmll.methods.random_forest import ThresholdedRandomForest
 from splmll.methods.random_label_subset import PBR
 from splmll.methods.random_labelsets import RAkEL
 from splmll.names import known_name
+from splmll.published import PublishedSPLMLL
 
 GROUPS = {
     "general": "general methods",
     "label space": "methods that reduce the label space",
     "reference": "what one would try first today",
 }
+
+SPL_MLL_PAPER = "Li et al.: Selecting predictable landmarks for multi-label learning. ECCV 2020"
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,7 @@ class Method:
         Its class.
     reference : str
         Where it was published.
-    group : {"general", "label space", "reference"}
+    group : {"general", "label space", "reference", "ours"}
         Its part of the comparison; see ``GROUPS``.
     settings : dict
         What differs from the defaults of the class.
@@ -252,7 +256,7 @@ METHODS: dict[str, Method] = _catalogue(
         "Deep CPLST",
         "CPLST with a network",
         CPLST,
-        "Li et al.: Selecting predictable landmarks for multi-label learning. ECCV 2020",
+        SPL_MLL_PAPER,
         "label space",
         {"regressor": NetworkRegressor()},
         remark="the paper names no layers: those of its own network",
@@ -261,7 +265,7 @@ METHODS: dict[str, Method] = _catalogue(
         "Deep FaIE",
         "FaIE with a network",
         FaIE,
-        "Li et al.: Selecting predictable landmarks for multi-label learning. ECCV 2020",
+        SPL_MLL_PAPER,
         "label space",
         {"regressor": NetworkRegressor()},
         remark="the paper names no layers: those of its own network",
@@ -310,13 +314,46 @@ METHODS: dict[str, Method] = _catalogue(
 )
 
 
+def _ours(name: str, title: str, model: MultilabelClassifier, remark: str = "") -> Method:
+    defaults = type(model)().get_params(deep=False)
+    settings = {
+        key: value for key, value in model.get_params(deep=False).items() if value != defaults[key]
+    }
+    return Method(name, title, type(model), SPL_MLL_PAPER, "ours", settings, remark)
+
+
+OURS: dict[str, Method] = _catalogue(
+    _ours("SPL-MLL", "selecting predictable landmarks", SPLMLL()),
+    _ours("SPL-MLL (linear)", "SPL-MLL with a linear embedding", SPLMLL("linear")),
+    _ours("SPL-MLL (blend)", "SPL-MLL with network, kernel and trees", SPLMLL("blend")),
+    _ours(
+        "SPL-MLL as published",
+        "SPL-MLL, Algorithm 1 on the published objective",
+        PublishedSPLMLL(),
+        "what the paper leaves open was chosen on validation rows",
+    ),
+    _ours(
+        "SPL-MLL (linear) as published",
+        "SPL-MLL with a linear map, Algorithm 1 on the published objective",
+        PublishedSPLMLL(linear=True),
+        "what the paper leaves open was chosen on validation rows",
+    ),
+    _ours(
+        "SPL-MLL as released",
+        "SPL-MLL as in the authors' code, all parts trained at once",
+        PublishedSPLMLL.as_released(),
+        "held-out rows choose the epoch, where the authors took training rows",
+    ),
+)
+
+
 def make_method(name: str, **parameters: Any) -> Any:
     """Return a method by its name in the paper's tables.
 
     Parameters
     ----------
     name : str
-        A key of ``METHODS``; upper and lower case are the same.
+        A key of ``METHODS`` or ``OURS``; upper and lower case are the same.
     **parameters : dict
         Parameters to set otherwise.
 
@@ -331,13 +368,16 @@ def make_method(name: str, **parameters: Any) -> Any:
     RAkEL(labelset_size=2)
     >>> make_method("br-svm", estimator__svc__C=10).estimator[-1]
     SVC(C=10, gamma='auto')
+    >>> make_method("SPL-MLL (linear)", n_landmarks=5)
+    SPLMLL(embedding='linear', n_landmarks=5)
     """
-    there = f"There are {', '.join(METHODS)}."
-    return METHODS[known_name(name, METHODS, "method", there)].make(**parameters)
+    known = METHODS | OURS
+    there = f"There are {', '.join(known)}."
+    return known[known_name(name, known, "method", there)].make(**parameters)
 
 
 def describe_methods() -> pd.DataFrame:
-    """Return the catalogue as a table, one line per method.
+    """Return the compared methods as a table, one line each.
 
     Returns
     -------

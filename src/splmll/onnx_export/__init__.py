@@ -1,8 +1,8 @@
 """Fitted models as ONNX files, which run without this library and without Python.
 
 :func:`export_onnx` writes the file and :func:`largest_difference` compares it with the model. One
-file here builds the graph of one kind of thing: landmarks, linear methods, networks, preprocessing,
-label rules.
+file here builds the graph of one kind of thing: landmarks, embeddings, linear methods, networks,
+preprocessing, label rules.
 """
 
 from splmll.onnx_export.errors import CannotExportError

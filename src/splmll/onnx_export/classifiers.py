@@ -30,7 +30,7 @@ from splmll.model_selection.calibration import SigmoidCurve
 from splmll.onnx_export.errors import CannotExportError
 from splmll.onnx_export.graph import Graph
 from splmll.onnx_export.label_rules import add_labels
-from splmll.onnx_export.landmarks import add_landmark_scores
+from splmll.onnx_export.landmarks import add_landmark_scores, add_published_scores
 from splmll.onnx_export.linear_methods import (
     add_autoencoder,
     add_binary_relevance,
@@ -40,6 +40,7 @@ from splmll.onnx_export.linear_methods import (
     add_low_rank,
 )
 from splmll.onnx_export.preprocessing import Table, add_step
+from splmll.published import PublishedSPLMLL
 
 
 @dataclass(frozen=True)
@@ -73,12 +74,13 @@ _OF_0_AND_1 = _Curve(4.0, 0.5)  # that of scores regressed on 0/1 labels
 _IDENTITY = None  # scores are probabilities
 
 _WHAT_CAN = (
-    "Exported can be SPL-MLL, BR with a linear learner, HNOML, LEML, C2AE, and PLST, CPLST, FaIE, "
-    "MOPLMS, ML-CSSP and PBR with a linear or network regressor."
+    "Exported can be SPL-MLL without trees, BR with a linear learner, HNOML, LEML, C2AE, and PLST, "
+    "CPLST, FaIE, MOPLMS, ML-CSSP and PBR with a linear or network regressor."
 )
 
 _SCORES: dict[type, Callable[[Graph, Any, str], str]] = {
     SPLMLL: add_landmark_scores,
+    PublishedSPLMLL: add_published_scores,
     BinaryRelevance: add_binary_relevance,
     PLST: add_label_space,
     CPLST: add_label_space,
@@ -137,8 +139,8 @@ def _name_of(model: Any) -> str:
 
 def _curve_of(model: Any) -> _Curve | None:
     if isinstance(model, SPLMLL):
-        return _Curve(model._slope, model.offset_)
-    if isinstance(model, HNOML):
+        return _Curve(model.probability_slope_, model.offset_)
+    if isinstance(model, (HNOML, PublishedSPLMLL)):
         return _Curve(_OF_0_AND_1.slope, model.offset_)
     scores_are_probabilities = isinstance(model, (BinaryRelevance, C2AE)) or (
         isinstance(model, LEML) and model.loss == "logistic"

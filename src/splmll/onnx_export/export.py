@@ -37,9 +37,10 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, input_type: str = "
     Parameters
     ----------
     model : classifier, Pipeline or Tagger
-        A fitted :class:`splmll.SPLMLL`, a compared method with linear scores or a network, a
-        pipeline with numeric or categorical preprocessing before one of them, or a tagger. A model
-        of sparse features takes dense ones here.
+        A fitted :class:`splmll.SPLMLL` (without trees), a :class:`splmll.PublishedSPLMLL`, a
+        compared method with linear scores or a network, a pipeline with numeric or categorical
+        preprocessing before one of them, or a tagger. A model of sparse features takes dense ones
+        here.
     path : path-like
         Where to write; ends in ``.onnx``.
     input_type : {"float64", "float32"}, default="float64"

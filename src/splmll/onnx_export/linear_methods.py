@@ -52,7 +52,8 @@ def _weights(learner: Any) -> tuple[np.ndarray, np.ndarray]:
             f"BinaryRelevance with the learner {name} cannot be exported. Use LogisticRegression "
             "(the default), LinearSVC, RidgeClassifier or SGDClassifier."
         )
-    return for_raw_features(learner.coef_[0], learner.intercept_[0], scaler)
+    # RidgeClassifier has a vector where the others have a matrix with one row.
+    return for_raw_features(np.ravel(learner.coef_), np.ravel(learner.intercept_)[0], scaler)
 
 
 def _can_be_folded_in(step: Any) -> bool:

@@ -13,8 +13,10 @@ from torch import Tensor, nn
 from splmll.neural import Logistic, Standardise
 from splmll.onnx_export.errors import CannotExportError
 from splmll.onnx_export.graph import Graph
+from splmll.published.classifier import DoublePrecision
 
-_SILENT = (nn.Identity, nn.Dropout)  # layers that only do something in training
+# Layers that only do something in training, or change the precision, which is double here anyway.
+_SILENT = (nn.Identity, nn.Dropout, DoublePrecision)
 _CURVES = {nn.Sigmoid: "Sigmoid", nn.Tanh: "Tanh", nn.ReLU: "Relu"}
 
 

@@ -80,6 +80,6 @@ def add_regressor(graph: Graph, model: Any, features: str) -> str:
         return graph.affine(features, weights.T, np.asarray(model.intercept_, dtype=np.float64))
     raise CannotExportError(
         f"The regressor {type(model).__name__} cannot be exported. Use a linear one of "
-        "scikit-learn or NetworkRegressor; for SPLMLL also the embeddings 'linear', 'mlp' and "
-        "'kernel'."
+        "scikit-learn or NetworkRegressor; for SPLMLL also the embeddings 'linear', 'svm', 'mlp' "
+        "and 'kernel'."
     )

@@ -15,11 +15,13 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from torch import nn
 
+from splmll.embeddings import Blend, Embedding, TorchModule
 from splmll.extras import required
 from splmll.landmarks import SPLMLL
 from splmll.neural import Standardise
 from splmll.onnx_export.export import CATEGORIES, FEATURES, Columns, columns_of
 from splmll.onnx_export.preprocessing import parts_of
+from splmll.published import PublishedSPLMLL
 from splmll.tagging import Tagger
 
 TOLERANCE = 1e-5  # how close an exported model must come
@@ -145,13 +147,21 @@ class _Known:
 def _networks_of(model: Any) -> list[nn.Module]:
     """Return the networks in a classifier that standardise its features."""
     if isinstance(model, SPLMLL):
-        found = list(getattr(model.embedding_, "models", ()))
+        found = _networks_in(model.embedding_)
+    elif isinstance(model, PublishedSPLMLL):
+        found = [model.embedding_]
     else:
         found = [
             getattr(model, "network_", None),
             getattr(getattr(model, "regressor_", None), "module_", None),
         ]
     return [module for module in found if isinstance(module, nn.Module)]
+
+
+def _networks_in(embedding: Embedding) -> list[Any]:
+    if isinstance(embedding, Blend):
+        return [module for member in embedding.members_ for module in _networks_in(member)]
+    return list(embedding.models_) if isinstance(embedding, TorchModule) else []
 
 
 def _run(path: str | os.PathLike[str], columns: Columns, rows: Any) -> dict[str, np.ndarray]:

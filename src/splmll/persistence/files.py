@@ -26,7 +26,7 @@ from splmll.persistence.registry import Registry
 from splmll.persistence.storage import MANIFEST, MEMBER_NAME, read_member, write_members
 
 FORMAT = "splmll model"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2  # 2: classes by their public names; see splmll.persistence.moved
 LIBRARIES = ("numpy", "pandas", "scikit-learn", "scipy", "torch")
 
 KINDS: list[Kind] = [*PLAIN_KINDS, *ARRAY_KINDS, *OBJECT_KINDS]
@@ -149,12 +149,12 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[Any] = ()) -> Any:
     manifest = read_manifest(path)
     try:
         for name in manifest["classes"]:
-            registry.class_named(name)
+            registry.check_class(name)
         _warn_of_other_libraries(manifest)
         objects, arrays = (_read_checked(path, manifest, start) for start in ("objects", "arrays"))
-        reader = Reader(registry, KINDS, _read_arrays(arrays))
-        model = reader.read(json.loads(objects))
-        expect(registry.name_of_class(type(model)) == manifest["model"], "it is another model")
+        reader, tree = Reader(registry, KINDS, _read_arrays(arrays)), json.loads(objects)
+        model = reader.read(tree)
+        expect(_class_in(tree) == manifest["model"], "it is another model")
         return model
     except ModelFileError as error:
         text = str(error)
@@ -266,6 +266,12 @@ def _warn_of_other_libraries(manifest: dict[str, Any]) -> None:
             UserWarning,
             stacklevel=3,
         )
+
+
+def _class_in(tree: Any) -> Any:
+    """Return the name of the class of a model, None where the model is no object."""
+    of_object = isinstance(tree, dict) and tree["is"] in ("object", "module")
+    return tree["class"] if of_object else None
 
 
 def _read_checked(path: Path, manifest: dict[str, Any], start: str) -> bytes:

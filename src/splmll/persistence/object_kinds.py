@@ -52,10 +52,19 @@ class Plain(Kind):
 
     def read(self, node: dict[str, Node], reader: Reader) -> Any:
         """Make an empty object, without calling anything of it, and set its attributes."""
-        cls = reader.registry.class_named(node["class"])
-        expect(_is_plain(cls) and not _is_module(cls), f"{node['class']} is no plain class")
+        name: Any = node["class"]
+        convert = reader.registry.conversion_of(name)
+        if convert is None:
+            cls = reader.registry.class_named(name)
+            state = reader.attributes(node["state"], cls)
+        else:
+            name, state = convert(reader.attributes(node["state"], object))
+            if name is None:
+                return state
+            cls = reader.registry.class_named(name)
+        expect(_is_plain(cls) and not _is_module(cls), f"{name} is no plain class")
         value: Any = object.__new__(cls)
-        vars(value).update(reader.attributes(node["state"], cls))
+        vars(value).update(state)
         for care in _care_of(cls):
             care.finish(value)
         return value
@@ -135,13 +144,18 @@ def _predict_on_cpu(model: Any) -> None:
     model.device = "cpu"
 
 
+def _predict_on_cpu_if_fitted(embedding: Any) -> None:
+    """The same; one that is still to be trained keeps its settings."""
+    if hasattr(embedding, "models_"):
+        _predict_on_cpu(embedding)
+
+
 _CARE = {
     "sklearn.isotonic.IsotonicRegression": Care(_build_interpolation, left_out=("f_",)),
     "sklearn.neighbors._base.NeighborsBase": Care(_build_search_tree, left_out=("_tree",)),
     "sklearn.svm._base.BaseLibSVM": Care(_check_support_vectors),
     "sklearn.tree._classes.BaseDecisionTree": Care(_check_decision_tree),
-    # Who watches one fit is no part of the model.
-    "splmll.landmarks.embedding.NetworkEmbedding": Care(_predict_on_cpu, left_out=("progress",)),
+    "splmll.embeddings.network.TorchModule": Care(_predict_on_cpu_if_fitted),
     "splmll.methods.canonical_autoencoder.C2AE": Care(_predict_on_cpu),
 }
 

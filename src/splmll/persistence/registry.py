@@ -1,12 +1,12 @@
 """The classes and functions that a model file may name; a file that names another is refused.
 
 Names are public ones (``sklearn.preprocessing.StandardScaler``), so that files do not depend on
-where scikit-learn keeps its code.
+where code is kept: for the library's own classes see :mod:`splmll.persistence.names`, and for those
+of earlier versions :mod:`splmll.persistence.moved`.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any
@@ -14,17 +14,8 @@ from typing import Any
 import numpy as np
 
 from splmll.persistence.errors import ModelFileError
-
-# Every class of these modules of the library: they hold data and calculate, nothing else.
-OWN_MODULES = (
-    "splmll.base",
-    "splmll.labels",
-    "splmll.landmarks",
-    "splmll.methods",
-    "splmll.model_selection",
-    "splmll.neural",
-    "splmll.thresholds",
-)
+from splmll.persistence.moved import CHANGED, RENAMED, Conversion
+from splmll.persistence.names import name_of_own, own_class
 
 CLASSES: dict[str, str] = {
     "sklearn.calibration": "CalibratedClassifierCV _CalibratedClassifier _SigmoidCalibration",
@@ -116,11 +107,9 @@ CLASS_NAMES, FUNCTION_NAMES = (
     for table in (CLASSES, FUNCTIONS)
 )
 
-_OWN_NAME = re.compile(r"splmll(\.[A-Za-z_][A-Za-z0-9_]*)+")
-
 
 class Registry:
-    """What may be named: the lists above, and what the caller trusts.
+    """What may be named: classes of the library, the lists above, and what the caller trusts.
 
     Parameters
     ----------
@@ -149,22 +138,34 @@ class Registry:
     def name_of_class(self, cls: type) -> str | None:
         """Return the name for a file, or None where the class may not be in one."""
         name = full_name(cls)
-        if self.trusted.get(name) is cls or (_is_own(name) and _find(name) is cls):
+        if self.trusted.get(name) is cls:
             return name
+        own = name_of_own(cls)
+        if own is not None:
+            return own
         public = f"{_public_module(cls.__module__)}.{cls.__qualname__}"
         return public if public in CLASS_NAMES and _find(public) is cls else None
 
     def class_named(self, name: Any) -> type:
         """Return the class of this name, refusing all that may not be in a file."""
         found = self.trusted.get(name)
-        if found is None and isinstance(name, str) and (_is_own(name) or name in CLASS_NAMES):
-            found = _find(name)
+        if found is None and isinstance(name, str):
+            found = _find(name) if name in CLASS_NAMES else own_class(RENAMED.get(name, name))
         if not isinstance(found, type):
             raise ModelFileError(
                 f"The class {name!r} is not one that a model file may name. If it is your own, "
                 "and you trust the file, pass it: load(path, trusted=[TheClass])."
             )
         return found
+
+    def conversion_of(self, name: Any) -> Conversion | None:
+        """Return what turns an object of an earlier version into one of today, if it changed."""
+        return CHANGED.get(name) if isinstance(name, str) else None
+
+    def check_class(self, name: Any) -> None:
+        """Refuse a name that is none of a class, of today or of an earlier version."""
+        if self.conversion_of(name) is None:
+            self.class_named(name)
 
     def name_of_function(self, function: Callable[..., Any]) -> str | None:
         """Return the name for a file, or None where the function may not be in one."""
@@ -193,12 +194,6 @@ def full_name(item: Any) -> str:
     return f"{module}.{getattr(item, '__qualname__', getattr(item, '__name__', repr(item)))}"
 
 
-def _is_own(name: str) -> bool:
-    return bool(_OWN_NAME.fullmatch(name)) and any(
-        name.startswith(f"{module}.") for module in OWN_MODULES
-    )
-
-
 def _public_module(module: str) -> str:
     """Return the part before the first private or implementation module."""
     if module.startswith("torch.nn.modules"):
@@ -212,8 +207,6 @@ def _find(name: str) -> Any:
     """Return what a module defines under a name, None where it does not."""
     module, _, last = name.rpartition(".")
     try:
-        found = getattr(import_module(module), last)
+        return getattr(import_module(module), last)
     except (ImportError, AttributeError):
         return None
-    # What a module of ours has merely imported is not ours.
-    return None if _is_own(name) and getattr(found, "__module__", None) != module else found

@@ -1,4 +1,4 @@
-"""How the objective fell while a model was fitted, term by term.
+"""How the published objective fell while a model was fitted, term by term.
 
 The terms are those of the objective: predictability, representativeness and the penalties.
 """
@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 
 from splmll.plots.display import Display
-from splmll.plots.landmark_weights import landmark_model
+from splmll.plots.label_input import last_estimator
 
 TOTAL = "objective"
-# The exact solver numbers its blocks in the history; that is not a term.
-COUNTER = "block"
+# Columns that are no terms: the number of a block, and the error on the held-out rows.
+OTHERS = ["block", "validation_loss"]
 # With more steps than this the axis is logarithmic: most of the fall is in the first few.
 LONG = 30
 
@@ -52,11 +52,11 @@ class ConvergenceDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> ConvergenceDisplay:
-        """Draw the fit of an `SPLMLL`.
+        """Draw the fit of a `PublishedSPLMLL`.
 
         Parameters
         ----------
-        estimator : SPLMLL, Pipeline or search
+        estimator : PublishedSPLMLL, Pipeline or search
             The fitted estimator, or a pipeline or a search around it.
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
@@ -66,7 +66,12 @@ class ConvergenceDisplay(Display):
         display : ConvergenceDisplay
             The display, drawn.
         """
-        model = landmark_model(estimator)
+        model = last_estimator(estimator)
+        if not hasattr(model, "objective_"):
+            raise TypeError(
+                f"{type(model).__name__} has no objective_ to draw: give a fitted PublishedSPLMLL, "
+                "or a pipeline that ends with one."
+            )
         step = "block that was minimised" if model.solver == "exact" else "epoch"
         return cls.from_history(model.objective_, step=step, ax=ax)
 
@@ -92,14 +97,10 @@ class ConvergenceDisplay(Display):
         """
         if TOTAL not in history.columns:
             raise ValueError(
-                f"The history has no column {TOTAL!r}; pass the attribute objective_ of an SPLMLL."
+                f"The history has no column {TOTAL!r}; pass the attribute objective_ of a "
+                "PublishedSPLMLL."
             )
-        values = history.drop(columns=COUNTER, errors="ignore").reset_index(drop=True)
-        if not np.isfinite(values[TOTAL]).any():
-            raise ValueError(
-                'The objective was not followed: with selection="all" nothing is minimised. Use '
-                'selection="soft" or "hard".'
-            )
+        values = history.drop(columns=OTHERS, errors="ignore").reset_index(drop=True)
         return cls(values, step).plot(ax=ax)
 
     def _size(self) -> tuple[float, float]:

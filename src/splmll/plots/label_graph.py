@@ -47,7 +47,7 @@ class LabelGraphDisplay(Display):
     Parameters
     ----------
     weights : ndarray of shape (n_landmarks, n_labels)
-        Rows of B A that belong to the landmarks.
+        What each landmark counts for each label, ``landmark_weights_`` of the model.
     landmark_names, label_names : sequence of str
         Names of rows and columns.
     edges_per_label : int, default=3
@@ -110,11 +110,11 @@ class LabelGraphDisplay(Display):
         edges_per_label: int = 3,
         ax: Any = None,
     ) -> LabelGraphDisplay:
-        """Draw the landmarks of a fitted `SPLMLL`.
+        """Draw the landmarks of a fitted `SPLMLL` or `PublishedSPLMLL`.
 
         Parameters
         ----------
-        estimator : SPLMLL, Pipeline or search
+        estimator : SPLMLL, PublishedSPLMLL, Pipeline or search
             The fitted estimator, or a pipeline or a search around it.
         label_names : sequence of str, optional
             Names; by default those the estimator has seen, or the numbers of the labels.

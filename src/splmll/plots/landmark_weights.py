@@ -1,4 +1,4 @@
-"""What a fitted SPLMLL has to show: the weight of every landmark in the score of every label.
+"""What a fitted model has to show: the weight of every landmark in the score of every label.
 
 The heat map and the graph draw the same numbers, taken from here.
 """
@@ -24,11 +24,11 @@ class LandmarkWeights:
     Attributes
     ----------
     weights : ndarray of shape (n_landmarks, n_labels)
-        Rows of B A that belong to the landmarks.
+        What each landmark counts for each label.
     landmarks, labels : list of str
         Names of rows and columns.
     strengths : ndarray of shape (n_landmarks,)
-        The weight b of each landmark.
+        ``landmark_strengths_`` of the model.
 
     Examples
     --------
@@ -52,11 +52,11 @@ class LandmarkWeights:
     def from_estimator(
         cls, estimator: Any, label_names: Sequence[str] | None = None
     ) -> LandmarkWeights:
-        """Take the landmarks of a model, largest weight first.
+        """Take the landmarks of a model, strongest first.
 
         Parameters
         ----------
-        estimator : SPLMLL, Pipeline or search
+        estimator : SPLMLL, PublishedSPLMLL, Pipeline or search
             The fitted estimator, or a pipeline or a search around it.
         label_names : sequence of str, optional
             Names; by default those the estimator has seen, or the numbers of the labels.
@@ -69,8 +69,8 @@ class LandmarkWeights:
         landmarks = landmark_numbers(model)
         if len(landmarks) == 0:
             raise ValueError(
-                "The estimator selected no landmark, so there is nothing to draw; lower lambda2 or "
-                "ask for a number of landmarks with n_landmarks."
+                "The estimator has no landmark, so there is nothing to draw: all labels are "
+                "constant in the rows that it learned from."
             )
         names = label_names_of(model.label_format_.n_labels, model, given=label_names)
         own = [names[number] for number in landmarks]
@@ -82,7 +82,7 @@ class LandmarkWeights:
         Parameters
         ----------
         max_landmarks : int
-            So many landmarks are kept, those with the largest weight.
+            So many landmarks are kept, the strongest.
         max_labels : int
             So many labels are kept: those landmarks themselves, then the labels that they recover
             with the largest weights. They keep their order.
@@ -103,19 +103,19 @@ class LandmarkWeights:
 
 
 def landmark_model(estimator: Any) -> Any:
-    """Return the fitted SPLMLL itself, where it may be inside of a pipeline or a search."""
+    """Return the fitted model with landmarks, which may be inside of a pipeline or a search."""
     model = last_estimator(estimator)
-    if not hasattr(model, "landmark_path"):
+    check_is_fitted(model)
+    if not hasattr(model, "landmark_weights_"):
         raise TypeError(
             f"{type(model).__name__} has no landmarks to draw: give a fitted SPLMLL, or a pipeline "
             "that ends with one."
         )
-    check_is_fitted(model)
     return model
 
 
 def landmark_numbers(model: Any) -> np.ndarray:
-    """Return the numbers of the labels that are landmarks, largest weight first."""
+    """Return the numbers of the labels that are landmarks, the strongest first."""
     form = model.label_format_
     place = {name: number for number, name in enumerate(form.names_of(range(form.n_labels)))}
     return np.array([place[name] for name in model.landmarks_], dtype=np.intp)

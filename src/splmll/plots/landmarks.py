@@ -17,20 +17,21 @@ from splmll.plots.landmark_weights import LandmarkWeights
 class LandmarkHeatmapDisplay(HeatmapDisplay):
     """Heat map of the landmarks (rows) against the labels they recover (columns).
 
-    The score of a label is the sum over landmarks of f(x) times the weight in its column, so a
-    column shows where a label comes from and a row what a landmark is good for. The frame marks
-    the cell in which a landmark meets its own label; the colour scale is made for the other cells.
+    The score of a label is the sum over landmarks of their predictions times the weights in its
+    column, so a column shows where a label comes from and a row what a landmark is good for. The
+    frame marks the cell in which a landmark meets its own label; the colour scale is made for the
+    other cells.
 
     Make one with `from_estimator`, or from the weights themselves.
 
     Parameters
     ----------
     weights : ndarray of shape (n_landmarks, n_labels)
-        Rows of B A that belong to the landmarks.
+        What each landmark counts for each label, ``landmark_weights_`` of the model.
     landmark_names, label_names : sequence of str
         Names of rows and columns.
-    selection : ndarray of shape (n_landmarks,) or None, default=None
-        The weight b of each landmark, written beside its name.
+    strengths : ndarray of shape (n_landmarks,) or None, default=None
+        ``landmark_strengths_`` of the model, written beside the names of the landmarks.
 
     Examples
     --------
@@ -50,12 +51,12 @@ class LandmarkHeatmapDisplay(HeatmapDisplay):
         weights: np.ndarray,
         landmark_names: Sequence[str],
         label_names: Sequence[str],
-        selection: np.ndarray | None = None,
+        strengths: np.ndarray | None = None,
     ) -> None:
         self.weights = weights
         self.landmark_names = [str(name) for name in landmark_names]
         self.label_names = [str(name) for name in label_names]
-        self.selection = selection
+        self.strengths = strengths
 
     @classmethod
     def from_estimator(
@@ -67,16 +68,16 @@ class LandmarkHeatmapDisplay(HeatmapDisplay):
         max_labels: int = 40,
         ax: Any = None,
     ) -> LandmarkHeatmapDisplay:
-        """Draw the landmarks of a fitted `SPLMLL`.
+        """Draw the landmarks of a fitted `SPLMLL` or `PublishedSPLMLL`.
 
         Parameters
         ----------
-        estimator : SPLMLL, Pipeline or search
+        estimator : SPLMLL, PublishedSPLMLL, Pipeline or search
             The fitted estimator, or a pipeline or a search around it.
         label_names : sequence of str, optional
             Names; by default those the estimator has seen, or the numbers of the labels.
         max_landmarks : int, default=30
-            Only so many landmarks are shown, those with the largest weight.
+            Only so many landmarks are shown, the strongest.
         max_labels : int, default=40
             Only so many labels are shown: those landmarks themselves, then the labels
             that they recover with the largest weights. They keep their order in the data.
@@ -107,8 +108,8 @@ class LandmarkHeatmapDisplay(HeatmapDisplay):
             if name in column_of
         ]
         rows = self.landmark_names
-        if self.selection is not None:
-            rows = [f"{name} ({b:.2f})" for name, b in zip(rows, self.selection)]
+        if self.strengths is not None:
+            rows = [f"{name} ({b:.2g})" for name, b in zip(rows, self.strengths)]
         limit, clipped = self._limit(own)
         self._draw_cells(
             ax,
@@ -127,7 +128,7 @@ class LandmarkHeatmapDisplay(HeatmapDisplay):
             corner = (column - 0.5, row - 0.5)
             ax.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor="gold", linewidth=1.8))
         ax.set_xlabel("label that is recovered")
-        ax.set_ylabel("landmark" if self.selection is None else "landmark (its weight b)")
+        ax.set_ylabel("landmark" if self.strengths is None else "landmark (its strength)")
 
     def _limit(self, own: list[tuple[int, int]]) -> tuple[float, bool]:
         """Return the end of the colour scale and whether cells lie beyond it.

@@ -25,14 +25,14 @@ class LandmarkPathDisplay(Display):
     path : LandmarkPath
         What `SPLMLL.landmark_path` returns.
     measure : str, default="average_precision"
-        One of the measures of the path, or ``"objective"``.
+        One of the measures of the path.
 
     Attributes
     ----------
     line_ : matplotlib Line2D
         The path.
-    without_ : matplotlib Line2D or None
-        The dashes; None for the objective, which the embedding alone does not have.
+    without_ : matplotlib Line2D
+        The dashes.
 
     Examples
     --------
@@ -76,7 +76,7 @@ class LandmarkPathDisplay(Display):
         counts : sequence of int, optional
             Numbers of landmarks, see `SPLMLL.landmark_path`.
         measure : str, default="average_precision"
-            One of the five measures of the paper, or ``"objective"``.
+            One of the five measures of the paper.
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
 
@@ -99,7 +99,7 @@ class LandmarkPathDisplay(Display):
         path : LandmarkPath
             What `SPLMLL.landmark_path` returns.
         measure : str, default="average_precision"
-            One of the measures of the path, or ``"objective"``.
+            One of the measures of the path.
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
 
@@ -108,9 +108,9 @@ class LandmarkPathDisplay(Display):
         display : LandmarkPathDisplay
             The display, drawn.
         """
-        known = ["objective", *path.measures]
-        if measure not in known:
-            raise ValueError(f"The path has no measure {measure!r}; it has {', '.join(known)}.")
+        if measure not in path.measures:
+            known = ", ".join(path.measures)
+            raise ValueError(f"The path has no measure {measure!r}; it has {known}.")
         return cls(path, measure).plot(ax=ax)
 
     def _size(self) -> tuple[float, float]:
@@ -119,18 +119,17 @@ class LandmarkPathDisplay(Display):
     def _draw(self, ax: Any) -> None:
         from matplotlib.ticker import MaxNLocator
 
-        self.without_ = None
-        if self.measure == "objective":
-            values, title = self.path.objective, "objective without sparsity ↓"
-        else:
-            values = self.path.measures[self.measure]
-            title = f"{MEASURES[self.measure].title} {MEASURES[self.measure].arrow}"
-            self.without_ = ax.axhline(
-                self.path.without[self.measure], ls="--", color="C3", label="without landmarks"
-            )
         (self.line_,) = ax.plot(
-            self.path.counts, values, marker=".", color="C0", label="with landmarks"
+            self.path.counts,
+            self.path.measures[self.measure],
+            marker=".",
+            color="C0",
+            label="with landmarks",
         )
+        self.without_ = ax.axhline(
+            self.path.without[self.measure], ls="--", color="C3", label="without landmarks"
+        )
+        title = f"{MEASURES[self.measure].title} {MEASURES[self.measure].arrow}"
         ax.set(xlabel="number of landmarks", ylabel=title)
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.legend(frameon=False)

@@ -88,7 +88,7 @@ class PredictionsDisplay:
 
         Parameters
         ----------
-        estimator : SPLMLL, Pipeline or search
+        estimator : SPLMLL, PublishedSPLMLL, Pipeline or search
             The fitted estimator, or a pipeline or a search around it.
         X : array
             Rows to predict.

@@ -1,57 +1,98 @@
-"""A picture of the selection matrix B: how strongly each label is a landmark (the paper's Fig. 3).
-
-With a diagonal B only the diagonal can be seen; a full one shows what else the steps moved.
-"""
+"""How strongly each label is a landmark, as bars (the paper's Fig. 3)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from splmll.plots.display import HeatmapDisplay
+from splmll.landmarks import SPLMLL
+from splmll.names import suggestion
+from splmll.plots.display import Display, name_size, plain_text
 from splmll.plots.label_input import label_names_of
-from splmll.plots.landmark_weights import landmark_model
+from splmll.plots.landmark_weights import landmark_model, landmark_numbers
 
 
-class SelectionDisplay(HeatmapDisplay):
-    """Heat map of the selection matrix B.
+class SelectionDisplay(Display):
+    """A bar for every label: how strongly it is a landmark, zero where it is none.
 
-    Make one with `from_estimator`, or from the matrix itself.
+    Make one with `from_estimator`, or from the numbers themselves.
 
     Parameters
     ----------
-    selection : ndarray of shape (n_labels, n_labels)
-        The matrix B.
+    strengths : array-like of shape (n_labels,)
+        The length of each bar.
     label_names : sequence of str
-        Names of rows and columns.
+        Names of the bars, from top to bottom.
+    marked : mapping of str to float, optional
+        Label -> a value to compare with, drawn as a diamond beside the bar.
+    measure : str, default="weight b"
+        What the bars are, for the axis.
+    mark : str, default="printed in the paper"
+        What the diamonds are, for the legend.
+
+    Attributes
+    ----------
+    bars_ : matplotlib BarContainer
+        The bars, in the order of the labels.
+    marks_ : matplotlib Line2D or None
+        The diamonds.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from splmll.plots import SelectionDisplay
-    >>> display = SelectionDisplay(np.diag([0.9, 0.0]), ["sea", "boat"]).plot()
-    >>> [label.get_text() for label in display.ax_.get_xticklabels()]
-    ['sea', 'boat']
+    >>> display = SelectionDisplay([0.9, 0.0], ["sea", "boat"], marked={"sea": 0.8}).plot()
+    >>> [float(bar.get_width()) for bar in display.bars_]
+    [0.9, 0.0]
+    >>> display.marks_.get_xdata().tolist()
+    [0.8]
     """
 
-    def __init__(self, selection: np.ndarray, label_names: Sequence[str]) -> None:
-        self.selection = selection
+    def __init__(
+        self,
+        strengths: Any,
+        label_names: Sequence[str],
+        marked: Mapping[str, float] | None = None,
+        measure: str = "weight b",
+        mark: str = "printed in the paper",
+    ) -> None:
+        self.strengths = np.asarray(strengths, dtype=np.float64)
         self.label_names = [str(name) for name in label_names]
+        self.marked = dict(marked or {})
+        self.measure = measure
+        self.mark = mark
+        for name in self.marked:
+            if name not in self.label_names:
+                raise ValueError(
+                    f"There is no label {name!r} to mark.{suggestion(name, self.label_names)}"
+                )
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, label_names: Sequence[str] | None = None, ax: Any = None
+        cls,
+        estimator: Any,
+        *,
+        label_names: Sequence[str] | None = None,
+        marked: Mapping[str, float] | None = None,
+        mark: str = "printed in the paper",
+        ax: Any = None,
     ) -> SelectionDisplay:
-        """Draw the selection of a fitted `SPLMLL`.
+        """Draw the landmarks of a fitted `SPLMLL` or `PublishedSPLMLL` among all labels.
+
+        The bars of `PublishedSPLMLL` are b, or the norms of the rows of a full B. `SPLMLL` selects
+        a label or does not; its bars are the share of the variance that each landmark adds.
 
         Parameters
         ----------
-        estimator : SPLMLL, Pipeline or search
+        estimator : SPLMLL, PublishedSPLMLL, Pipeline or search
             The fitted estimator, or a pipeline or a search around it.
         label_names : sequence of str, optional
             Names; by default those the estimator has seen, or the numbers of the labels.
+        marked : mapping of str to float, optional
+            Label -> a value to compare with.
+        mark : str, default="printed in the paper"
+            What these values are, for the legend.
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
 
@@ -61,14 +102,31 @@ class SelectionDisplay(HeatmapDisplay):
             The display, drawn.
         """
         model = landmark_model(estimator)
-        selection = np.asarray(model.selection_)
-        matrix = np.diag(selection) if selection.ndim == 1 else selection
-        names = label_names_of(len(matrix), model, given=label_names)
-        return cls(matrix, names).plot(ax=ax)
+        strengths = np.zeros(model.label_format_.n_labels)
+        strengths[landmark_numbers(model)] = model.landmark_strengths_
+        names = label_names_of(len(strengths), model, given=label_names)
+        if isinstance(model, SPLMLL):
+            measure = "variance of all labels that it adds"
+        else:
+            measure = "weight b" if model.selection_.ndim == 1 else "norm of the row of B"
+        return cls(strengths, names, marked, measure, mark).plot(ax=ax)
 
     def _size(self) -> tuple[float, float]:
-        side = min(max(3.5, 0.3 * len(self.label_names) + 2.0), 14.0)
-        return side + 0.8, side
+        return 5.0, min(max(2.5, 0.25 * len(self.label_names) + 1.0), 14.0)
 
     def _draw(self, ax: Any) -> None:
-        self._draw_cells(ax, self.selection, self.label_names, self.label_names, "B", tilt=45)
+        places = np.arange(len(self.label_names))
+        self.bars_ = ax.barh(places, self.strengths, color="C0", label="learned")
+        self.marks_ = None
+        if self.marked:
+            rows = [self.label_names.index(name) for name in self.marked]
+            values = np.array(list(self.marked.values()), dtype=np.float64)
+            (self.marks_,) = ax.plot(values, rows, "D", color="C3", ms=5, label=self.mark)
+            # Above the bars: inside, it would cover some of them.
+            ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+        ax.set_yticks(places, self.label_names, fontsize=name_size(len(places)))
+        plain_text(*ax.get_yticklabels())
+        ax.invert_yaxis()  # the first label on top
+        ax.axvline(0.0, color="black", lw=0.8)
+        ax.set_xlabel(self.measure)
+        ax.spines[["top", "right"]].set_visible(False)

@@ -1,5 +1,5 @@
-"""The paper's system as it stands: :class:`PublishedSPLMLL` and the rows of its Table 4."""
+"""The paper's system as it stands: :class:`PublishedSPLMLL`."""
 
-from splmll.published.classifier import ABLATIONS, PublishedSPLMLL
+from splmll.published.classifier import PublishedSPLMLL
 
-__all__ = ["ABLATIONS", "PublishedSPLMLL"]
+__all__ = ["PublishedSPLMLL"]

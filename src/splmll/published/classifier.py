@@ -48,14 +48,6 @@ RIDGES = (1e-3, 1e-2, 1e-1, 1.0)  # tried for it, per row and standardised featu
 NETWORK_RATE, LINEAR_RATE = 3e-4, 1e-3  # chosen on validation rows, see the class
 NEGLIGIBLE = 1e-6  # a row of B below this share of the largest is no landmark
 
-ABLATIONS: dict[str, dict[str, Any]] = {
-    "NN-embeddings": {"selection": "all"},
-    "NN + separated": {"joint": False},
-    "joint + linear": {"linear": True},
-    "joint + NN": {},
-}
-"""The rows of the paper's Table 4: ``PublishedSPLMLL(**ABLATIONS["joint + linear"])``."""
-
 
 class PublishedSPLMLL(CallbackSupportMixin, MultilabelClassifier):
     """The system of the SPL-MLL paper, as published.
@@ -153,6 +145,8 @@ class PublishedSPLMLL(CallbackSupportMixin, MultilabelClassifier):
     ----------
     landmarks_ : ndarray
         Names of the landmarks (numbers where labels have no names), largest weight first.
+    landmark_columns_ : ndarray of int
+        Their columns among all labels.
     selection_ : ndarray of shape (n_labels,)
         b; with ``selection="full"`` all of B, of shape (n_labels, n_labels).
     recovery_ : ndarray of shape (n_landmarks, n_labels)
@@ -485,8 +479,8 @@ class PublishedSPLMLL(CallbackSupportMixin, MultilabelClassifier):
         by_strength = np.argsort(-strength, kind="stable")
         landmarks = by_strength[strength[by_strength] > 0]
         full = self.selection == "full"
-        self.embedding_ = _for_prediction(learned.module)
-        self._landmarks = landmarks
+        self.embedding_ = for_prediction(learned.module)
+        self.landmark_columns_ = landmarks
         self.landmarks_ = self.label_format_.names_of(landmarks)
         self.selection_ = B if full else np.diag(B).copy()
         self.recovery_ = A if full else A[landmarks]
@@ -548,10 +542,10 @@ class PublishedSPLMLL(CallbackSupportMixin, MultilabelClassifier):
     # Prediction ------------------------------------------------------------------------------
 
     def _scores(self, X: Any) -> np.ndarray:
-        if len(self._landmarks) == 0:
+        if len(self.landmark_columns_) == 0:
             return np.tile(self.intercept_, (X.shape[0], 1))
         f = forward(self.embedding_, X).numpy()
-        return f[:, self._landmarks] @ self.landmark_weights_ + self.intercept_
+        return f[:, self.landmark_columns_] @ self.landmark_weights_ + self.intercept_
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
         # Through 1/2 where decision_function is 0, so that both agree with predict.
@@ -628,7 +622,7 @@ class _Rows:
         return self.mean * (1 - self.mean)
 
 
-class _DoublePrecision(nn.Module):
+class DoublePrecision(nn.Module):
     """Hands rows on in double precision: what a row gets then does not depend on its batch."""
 
     def forward(self, x: Tensor) -> Tensor:
@@ -636,8 +630,17 @@ class _DoublePrecision(nn.Module):
         return x.double()
 
 
-def _for_prediction(module: nn.Module) -> nn.Module:
-    return nn.Sequential(_DoublePrecision(), module.cpu().double()).eval()
+def for_prediction(module: nn.Module) -> nn.Module:
+    """Return a trained network as ``embedding_`` holds it: on the CPU, in double precision.
+
+    Examples
+    --------
+    >>> from torch import nn
+    >>> from splmll.published.classifier import for_prediction
+    >>> for_prediction(nn.Linear(3, 2))[1].weight.dtype
+    torch.float64
+    """
+    return nn.Sequential(DoublePrecision(), module.cpu().double()).eval()
 
 
 def _predict(module: nn.Module, X: Any, rows: np.ndarray) -> np.ndarray:

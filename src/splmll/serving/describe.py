@@ -113,7 +113,7 @@ def landmark_entries(model: ServedModel) -> dict[str, list[dict[str, Any]]]:
     if not model.landmarks():
         return {"landmarks": [], "edges": []}
     table = model.tagger.landmarks()
-    columns = ["weight", "predictability", "representativeness"]
+    columns = ["strength", "predictability", "representativeness"]
     landmarks = [
         {"name": str(name), **{column: _number(line[column]) for column in columns}}
         for name, line in table[columns].iterrows()

@@ -301,7 +301,7 @@ def _schemas(models: list[ServedModel]) -> dict[str, Any]:
             landmarks=_list(
                 _object(
                     name=_STRING,
-                    weight=_NUMBER,
+                    strength=_NUMBER,
                     predictability=_NUMBER,
                     representativeness=_NUMBER,
                 )

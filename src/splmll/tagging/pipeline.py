@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from scipy import sparse
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
@@ -17,21 +16,16 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from splmll.datasets import Dataset
+from splmll.embeddings import automatic_embedding
 from splmll.experiments.contestants import CONTESTANTS
 from splmll.landmarks import SPLMLL
 from splmll.names import known_name
-from splmll.tagging.settings import check_device, checked_settings
+from splmll.tagging.settings import check_device, checked_settings, embedding_as_object
 
 DEFAULT_METHOD = "SPL-MLL"
-# The linear embedding factorises a square matrix with a row for every word.
-MOST_WORDS = 2000
 MOST_CATEGORIES = 200
 # A word of a single row teaches nothing about others; a small table has few words to lose.
 MIN_ROWS_TO_DROP_WORDS = 100
-# With more rows networks take long, and a linear map is learned in one pass.
-MOST_NETWORK_ROWS = 20_000
-# With more features the linear embedding needs more memory than networks do.
-MOST_LINEAR_FEATURES = 5000
 
 
 def build_pipeline(
@@ -47,8 +41,8 @@ def build_pipeline(
 ) -> Pipeline:
     """Return the pipeline for a data set, not yet fitted.
 
-    ``"SPL-MLL"`` chooses its embedding: linear for texts, for other sparse features and for more
-    than 20,000 rows (unless there are more than 5000 features), else the network.
+    ``"SPL-MLL"`` chooses its embedding when it sees the features: linear classifiers for texts and
+    other sparse features, a blend for dense ones (:mod:`splmll.embeddings.automatic`).
 
     Parameters
     ----------
@@ -68,7 +62,8 @@ def build_pipeline(
     device : str, optional
         Where networks are trained: "cpu", "cuda", "auto" for a GPU where there is one.
     settings : mapping of str to Any, optional
-        Other parameters of the method by name, such as ``{"lambda1": 0.2}``.
+        Other parameters of the method by name, such as ``{"embedding": "mlp",
+        "embedding.dropout": 0.2}``.
 
     Returns
     -------
@@ -102,17 +97,13 @@ def build_pipeline(
             f"The method {name} has no landmarks to count; leave their number out, or take one of "
             f"{', '.join(with_landmarks)}."
         )
-    if isinstance(estimator, SPLMLL):
-        if name == DEFAULT_METHOD and _suits_linear(data):
-            choices["embedding"] = "linear"
-        # The weights of words say how much each counts; scaling would make rare ones the largest.
-        choices["scale"] = "text" not in data.column_kinds.values()
     given = {key: value for key, value in choices.items() if key in there and value is not None}
     estimator.set_params(**given)
     estimator.set_params(**checked_settings(estimator, name, settings or {}))
     if device is not None:
         check_device(device)
-        _set_device(estimator, name, device)
+        if not _chooses_later(estimator):
+            _set_device(estimator, name, device)
     if not data.column_kinds:
         return Pipeline([("method", estimator)])
     return Pipeline([("columns", _columns(data)), ("method", estimator)])
@@ -130,27 +121,44 @@ def known_method(name: str) -> str:
     return known_name(name, CONTESTANTS, "method", "The command `splmll methods` lists them.")
 
 
+def place_networks(estimator: Any, name: str, device: str, features: Any, n_labels: int) -> None:
+    """Hand the device to networks that are chosen by the features, with ``embedding="auto"``.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The method, not fitted; its embedding becomes the one that suits the features.
+    name : str
+        Its name, for messages.
+    device : str
+        "cpu", "cuda", "auto" for a GPU where there is one.
+    features : array, sparse matrix or DataFrame of shape (n_rows, n_features)
+        What the method will learn from.
+    n_labels : int
+        Number of labels.
+    """
+    if _chooses_later(estimator):
+        estimator.set_params(embedding=automatic_embedding(features, n_labels))
+        _set_device(estimator, name, device)
+
+
+def _chooses_later(estimator: Any) -> bool:
+    return isinstance(estimator, SPLMLL) and estimator.get_params(deep=False)["embedding"] == "auto"
+
+
 def _set_device(estimator: Any, name: str, device: str) -> None:
     """Hand the device to whatever trains networks, in the method or in a part of it."""
+    has_embedding = isinstance(estimator, SPLMLL)
+    if has_embedding:
+        embedding_as_object(estimator)
     parameters = [each for each in estimator.get_params() if each.split("__")[-1] == "device"]
-    # Of SPL-MLL's own embeddings these two are solved by linear algebra.
-    without_network = isinstance(estimator, SPLMLL) and estimator.embedding in ("linear", "kernel")
-    if (without_network or not parameters) and device not in ("auto", "cpu"):
-        kind = f"{name} with its {estimator.embedding} embedding" if without_network else name
-        remedy = (
-            "leave out --device, or ask for the network with --set embedding=mlp"
-            if without_network
-            else "leave out --device"
-        )
-        raise ValueError(f"{kind} trains no network, so it has no use for {device!r}; {remedy}.")
-    if parameters:
-        estimator.set_params(**dict.fromkeys(parameters, device))
-
-
-def _suits_linear(data: Dataset) -> bool:
-    n_rows, n_features = data.X.shape
-    wide = "text" in data.column_kinds.values() or sparse.issparse(data.X)
-    return (wide or n_rows > MOST_NETWORK_ROWS) and n_features <= MOST_LINEAR_FEATURES
+    if not parameters and device not in ("auto", "cpu"):
+        remedy = "leave out --device"
+        if has_embedding:
+            name = f"{name} with its embedding {type(estimator.embedding).__name__}"
+            remedy += ", or ask for the network with --set embedding=mlp"
+        raise ValueError(f"{name} trains no network, so it has no use for {device!r}; {remedy}.")
+    estimator.set_params(**dict.fromkeys(parameters, device))
 
 
 def _columns(data: Dataset) -> ColumnTransformer:
@@ -166,7 +174,6 @@ def _columns(data: Dataset) -> ColumnTransformer:
                 strip_accents="unicode",
                 sublinear_tf=True,
                 min_df=1 if few else 2,
-                max_features=MOST_WORDS,
             ),
             name,
         )
@@ -180,4 +187,5 @@ def _columns(data: Dataset) -> ColumnTransformer:
     if of_kind["numeric"]:
         fill = SimpleImputer(strategy="median", keep_empty_features=True)
         steps.append(("numeric", make_pipeline(fill, StandardScaler()), of_kind["numeric"]))
-    return ColumnTransformer(steps)
+    # Words stay sparse however few there are: what suits them must not depend on that.
+    return ColumnTransformer(steps, sparse_threshold=1.0 if of_kind["text"] else 0.3)

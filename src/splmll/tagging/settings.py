@@ -12,6 +12,8 @@ from inspect import signature
 from numbers import Real
 from typing import Any
 
+from splmll.embeddings import EMBEDDING_NAMES, embedding_of
+from splmll.landmarks import SPLMLL
 from splmll.names import listed, suggestion
 
 # What has an option of its own is not said twice.
@@ -41,12 +43,12 @@ def read_setting(text: str) -> tuple[str, Any]:
     Examples
     --------
     >>> from splmll.tagging.settings import read_setting
-    >>> read_setting("lambda2=1e-1"), read_setting("scale=no"), read_setting("cv=none")
-    (('lambda2', 0.1), ('scale', 'no'), ('cv', None))
+    >>> read_setting("pull=1e-1"), read_setting("cv=auto"), read_setting("n_jobs=none")
+    (('pull', 0.1), ('cv', 'auto'), ('n_jobs', None))
     """
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
-        raise ValueError(f"{text!r} is no setting; write it as NAME=VALUE, such as lambda2=0.1.")
+        raise ValueError(f"{text!r} is no setting; write it as NAME=VALUE, such as cv=3.")
     return name.strip(), read_value(value.strip())
 
 
@@ -73,43 +75,84 @@ def checked_settings(estimator: Any, method: str, settings: Mapping[str, Any]) -
     Parameters
     ----------
     estimator : estimator
-        The method, not fitted.
+        The method, not fitted. An embedding that has settings of its own here becomes an object.
     method : str
         Its name, for messages.
     settings : mapping of str to Any
-        Parameters by name; those of a part of the method as ``part__name``.
+        Parameters by name; those of a part of the method as ``part.name`` or ``part__name``.
 
     Returns
     -------
     settings : dict
-        Lists are tuples.
+        As ``set_params`` takes them; lists are tuples.
 
     Examples
     --------
+    >>> from splmll import SPLMLL
     >>> from splmll.methods import MLkNN
     >>> from splmll.tagging.settings import checked_settings
-    >>> checked_settings(MLkNN(), "ML-kNN", {"n_neighbors": 7})
-    {'n_neighbors': 7}
+    >>> model = SPLMLL()
+    >>> checked_settings(model, "SPL-MLL", {"embedding": "linear", "embedding.ridge": 0.1})
+    {'embedding__ridge': 0.1}
+    >>> model.embedding
+    Linear()
     >>> checked_settings(MLkNN(), "ML-kNN", {"n_neighbours": 7})
     Traceback (most recent call last):
         ...
     ValueError: ML-kNN has no setting 'n_neighbours'. Did you mean 'n_neighbors'? ...
     """
+    chosen = {
+        name.replace(".", "__"): tuple(value) if isinstance(value, list) else value
+        for name, value in settings.items()
+    }
+    if isinstance(estimator, SPLMLL) and any(name.startswith("embedding__") for name in chosen):
+        if "embedding" in chosen:
+            estimator.set_params(embedding=chosen.pop("embedding"))
+        embedding_as_object(estimator)
     known = estimator.get_params()
-    own = [each for each in estimator.get_params(deep=False) if each not in _OWN_OPTIONS]
-    for name, value in settings.items():
-        if name in _OWN_OPTIONS:
+    for name, value in chosen.items():
+        option = "device" if name.endswith("__device") else name
+        if option in _OWN_OPTIONS:
             raise ValueError(
-                f"The setting {name!r} has an option of its own: {_OWN_OPTIONS[name]}."
+                f"The setting {name!r} has an option of its own: {_OWN_OPTIONS[option]}."
             )
         if name not in known:
+            part = name.rpartition("__")[0]
+            there = [
+                each
+                for each in known
+                if each.rpartition("__")[0] == part and each not in _OWN_OPTIONS
+            ]
             raise ValueError(
-                f"{method} has no setting {name!r}.{suggestion(name, known)} It has {listed(own)}."
+                f"{method} has no setting {name!r}.{suggestion(name, known)}"
+                + (f" It has {listed(there)}." if there else "")
             )
         _check_type(estimator, name, value)
-    return {
-        name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()
-    }
+    return chosen
+
+
+def embedding_as_object(model: SPLMLL) -> None:
+    """Replace the name of a model's embedding by the embedding, whose parameters can be set.
+
+    Examples
+    --------
+    >>> from splmll import SPLMLL
+    >>> from splmll.tagging.settings import embedding_as_object
+    >>> model = SPLMLL(["linear", "svm"])
+    >>> embedding_as_object(model)
+    >>> model.embedding
+    Blend(members=[Linear(), OneVsRest()])
+    """
+    given = model.embedding
+    if isinstance(given, str) and given == "auto":
+        raise ValueError(
+            "With embedding=auto the features decide which embedding is taken, so its settings are "
+            "not known yet; say which one you mean with --set embedding=NAME, one of "
+            f"{', '.join(EMBEDDING_NAMES)}."
+        )
+    if isinstance(given, list | tuple):
+        given = [embedding_of(each) for each in given]
+    model.set_params(embedding=embedding_of(given))
 
 
 def check_device(name: str) -> None:

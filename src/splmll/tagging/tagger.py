@@ -31,7 +31,12 @@ from splmll.names import check_columns
 from splmll.persistence import ModelFileError
 from splmll.persistence.storage import MANIFEST
 from splmll.tagging.measured import Measured, measure
-from splmll.tagging.pipeline import DEFAULT_METHOD, build_pipeline, known_method
+from splmll.tagging.pipeline import (
+    DEFAULT_METHOD,
+    build_pipeline,
+    known_method,
+    place_networks,
+)
 from splmll.tagging.rows import checked_rows, dense, named_columns, take_rows
 
 MIN_ROWS = 10  # fewer cannot be divided into rows to learn from and rows to measure on
@@ -157,13 +162,22 @@ class Tagger:
         X_train, X_test, Y_train, Y_test = multilabel_train_test_split(
             X, data.Y, test_size=test_size, random_state=random_state
         )
-        first = _fit(clone(pipeline), X_train, Y_train, data.name, on_cost)
+        name = known_method(method)
+
+        def fitted(pipeline: Pipeline, X: Any, Y: Any) -> Pipeline:
+            def prepare(estimator: Any, features: Any) -> None:
+                if device is not None:
+                    place_networks(estimator, name, device, features, len(data.label_names))
+
+            return _fit(pipeline, X, Y, data.name, prepare, on_cost)
+
+        first = fitted(clone(pipeline), X_train, Y_train)
         measured = measure(first, X_test, Y_test, data.label_names)
         started = perf_counter()
-        _fit(pipeline, X, data.Y, data.name, on_cost)
+        fitted(pipeline, X, data.Y)
         return cls(
             pipeline=pipeline,
-            method=known_method(method),
+            method=name,
             label_names=list(data.label_names),
             feature_names=list(data.feature_names),
             column_kinds=dict(data.column_kinds),
@@ -311,35 +325,36 @@ class Tagger:
 
     @property
     def landmark_names(self) -> list[str]:
-        """Names of the landmarks, largest weight first."""
+        """Names of the landmarks, those that explain most first."""
         return [self.label_names[int(k)] for k in self._landmark_model().landmarks_]
 
     def landmarks(self) -> pd.DataFrame:
-        """Return the landmarks as a table, largest weight first.
+        """Return the landmarks as a table, those that explain most first.
 
         Returns
         -------
         frame : DataFrame
-            Weight, predictability, representativeness, and the other labels that each carries most
-            ("not x" where it speaks against x).
+            ``strength``, the share of the variance of all labels that the landmark adds to those
+            before it; its predictability and representativeness; and the other labels that it
+            carries most ("not x" where it speaks against x).
         """
         model = self._landmark_model()
         numbers = np.asarray(model.landmarks_, dtype=int)
         carried = []
         for weights, number in zip(model.landmark_weights_, numbers):
-            strength = weights.copy()
-            strength[number] = 0.0
-            order = np.argsort(-np.abs(strength), kind="stable")[:_MOST_CARRIED]
+            others = weights.copy()
+            others[number] = 0.0
+            order = np.argsort(-np.abs(others), kind="stable")[:_MOST_CARRIED]
             carried.append(
                 [
-                    f"{'' if strength[k] > 0 else 'not '}{self.label_names[k]}"
+                    f"{'' if others[k] > 0 else 'not '}{self.label_names[k]}"
                     for k in order
-                    if abs(strength[k]) >= _LEAST_CARRIED
+                    if abs(others[k]) >= _LEAST_CARRIED
                 ]
             )
         return pd.DataFrame(
             {
-                "weight": model.landmark_strengths_,
+                "strength": model.landmark_strengths_,
                 "predictability": model.predictability_[numbers],
                 "representativeness": model.representativeness_[numbers],
                 "carries": carried,
@@ -402,14 +417,17 @@ class Tagger:
 
     @property
     def has_landmarks(self) -> bool:
-        """Whether the method selects landmarks."""
+        """Whether the method explains and recovers labels by landmarks.
+
+        The one test of it: commands, checks and the service ask here.
+        """
         return isinstance(self.pipeline[-1], SPLMLL)
 
     def _landmark_model(self) -> SPLMLL:
         if not self.has_landmarks:
             raise ValueError(
-                f"The method {self.method} of this model has no landmarks; fit one with the "
-                f"method {DEFAULT_METHOD}."
+                f"The method {self.method} of this model has no landmarks that explain and recover "
+                f"labels; fit one with the method {DEFAULT_METHOD}."
             )
         return self.pipeline[-1]
 
@@ -460,6 +478,7 @@ def _fit(
     X: Any,
     Y: Any,
     name: str,
+    prepare: Callable[[Any, Any], object],
     on_cost: Callable[[Cost], object] | None,
 ) -> Pipeline:
     *steps, (_, method) = pipeline.steps
@@ -475,6 +494,7 @@ def _fit(
             f"--ignore {wordless} (in Python ignore=[{wordless!r}])",
             path=name,
         ) from error
+    prepare(method, features)
     if isinstance(method, SPLMLL):
         cost = method.estimate_cost(features, Y)
         check_memory(cost)

@@ -369,23 +369,12 @@ def test_a_model_alone_shows_its_landmarks_and_a_path_is_drawn(
     results = runs({("a", "BR"): [0.1]})
     alone = write(results, tmp_path, models={"a": model})
     assert "3 of 5 labels are landmarks." in alone
-    assert "Convergence" in alone
     assert "Example predictions" not in alone
     assert "How many landmarks" not in alone
     path = model.landmark_path(X[:100], Y[:100], counts=[1, 3])
     assert "How many landmarks" in write(
         results, tmp_path, models={"a": FittedModel(model, path=path)}
     )
-
-
-def test_without_selection_there_is_no_convergence_to_show(
-    problem: tuple[np.ndarray, np.ndarray], tmp_path: Path
-) -> None:
-    X, Y = problem
-    everything = SPLMLL("linear", selection="all", random_state=0).fit(X, Y)
-    page = write(runs({("a", "BR"): [0.1]}), tmp_path, models={"a": everything})
-    assert "5 of 5 labels are landmarks." in page
-    assert "Convergence" not in page
 
 
 def test_what_does_not_fit_the_model_is_refused(

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from splmll.arrays import take_rows
 from splmll.experiments.report.page import Figure, Heading, Part, Section, Text, signed
-from splmll.landmarks.embedding import take_rows
-from splmll.plots import ConvergenceDisplay, PredictionsDisplay
+from splmll.plots import PredictionsDisplay
 from splmll.plots.landmark_weights import LandmarkWeights
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ LONGEST_NAME = 26  # characters of a label's name in the graph
 _BETWEEN, _STEP, _TOP, _GAP = 210, 26, 40, 12
 _LETTER = 7.5
 _THINNEST, _THICKEST = 0.8, 6.0
-_DASHES = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)))  # of the terms of the objective
 
 
 @dataclass(frozen=True)
@@ -118,8 +117,6 @@ def landmark_section(data: str, fitted: FittedModel) -> Section:
         parts.append(LandmarkExplorer.from_model(fitted))
     if fitted.path is not None:
         parts += [Heading("How many landmarks are enough"), _path_figure(fitted.path)]
-    if np.isfinite(model.objective_["objective"]).any():
-        parts += [Heading("Convergence"), _convergence_figure(model)]
     if fitted.X is not None:
         parts += [Heading("Example predictions"), ExamplePredictions(fitted)]
     return Section(f"Landmarks of {data}", parts)
@@ -138,7 +135,7 @@ class LandmarkExplorer:
     names : sequence of str
         Names of all labels.
     strengths : sequence of float
-        Weight b of each landmark.
+        Share of the variance of all labels that each landmark adds to those before it.
     """
 
     weights: np.ndarray
@@ -215,7 +212,7 @@ class LandmarkExplorer:
                     f'<td{kind} style="--w:{colour:.2f}">{signed(weight, plus=False)}</td>'
                 )
             lines.append(
-                f'<tr data-label="{landmark}" data-strength="{strength:.2f}"><th scope="row"><span>'
+                f'<tr data-label="{landmark}" data-strength="{strength:.1%}"><th scope="row"><span>'
                 f"{html.escape(self.names[landmark])}</span></th>{''.join(cells)}</tr>"
             )
         dense = " dense" if len(self.labels) > WIDEST_WITH_NUMBERS else ""
@@ -382,18 +379,6 @@ def _path_figure(path: LandmarkPath) -> Figure:
     path.plot(canvas.subplots(2, 3))
     return Figure(
         canvas,
-        "Objective and measures against the number of landmarks, on out-of-fold scores of the "
-        "training rows; dashes show the same embedding without landmarks.",
+        "Measures against the number of landmarks, on out-of-fold scores of the training rows; "
+        "dashes show the same embedding without landmarks.",
     )
-
-
-def _convergence_figure(model: SPLMLL) -> Figure:
-    from matplotlib.figure import Figure as Canvas
-
-    canvas = Canvas(figsize=(7.5, 3.8), layout="constrained")
-    display = ConvergenceDisplay.from_estimator(model, ax=canvas.add_subplot())
-    # Terms can be told apart without their colours; the sum is the thick line.
-    for line, dashes in zip(display.lines_.values(), _DASHES):
-        line.set_linestyle(dashes)
-    display.ax_.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
-    return Figure(canvas, "Every term of the objective, and their sum, as the model was fitted.")

@@ -223,7 +223,7 @@
       const row = rows.find((line) => line.dataset.label === label);
       const title = make("p");
       title.append(make("strong", "", nameOf(column || row.cells[0])));
-      title.append(row ? `: a landmark of weight ${row.dataset.strength}.` : ": no landmark.");
+      title.append(row ? `: a landmark; it adds ${row.dataset.strength} of all variance.` : ": no landmark.");
       telling.append(title);
       if (row) {
         const pairs = labels.map((header) => [nameOf(header), weightOf(row.cells[header.cellIndex])]);

@@ -12,7 +12,7 @@ function labelGraph({ isLandmark, storyOf, onPoint, onPick }) {
   const telling = byId("neighbours");
   const choice = byId("edges-shown");
   let edges = []; // all of them, strongest first
-  let weights = new Map(); // landmark -> its weight
+  let strengths = new Map(); // landmark -> the share of the variance of all labels that it adds
   let extra = null; // a label whose curves are drawn besides the strongest ones
   let lit = null;
 
@@ -72,7 +72,7 @@ function labelGraph({ isLandmark, storyOf, onPoint, onPick }) {
     const count = Number(choice.value);
     const shown = edges.filter((edge, rank) => rank < count || touches(edge, extra));
     const carrying = new Set(shown.map((edge) => edge.landmark));
-    const landmarks = Array.from(weights.keys()).filter((name) => carrying.has(name));
+    const landmarks = Array.from(strengths.keys()).filter((name) => carrying.has(name));
     const labels = inOrder(shown, landmarks);
     const tallest = Math.max(landmarks.length, labels.length, 1);
     const room = (names) =>
@@ -129,9 +129,9 @@ function labelGraph({ isLandmark, storyOf, onPoint, onPick }) {
       return;
     }
     const parts = [make("h3", "", name)];
-    const weight = weights.get(name);
+    const strength = strengths.get(name);
     parts.push(
-      make("p", "", weight === undefined ? "No landmark." : `A landmark of weight ${digits(weight, 2)}.`),
+      make("p", "", strength === undefined ? "No landmark." : `A landmark of strength ${digits(strength, 3)}.`),
     );
     const story = storyOf(name);
     if (story) parts.push(make("p", "", `In the row: ${story}.`));
@@ -191,7 +191,7 @@ function labelGraph({ isLandmark, storyOf, onPoint, onPick }) {
 
   return {
     build(landmarks, newEdges) {
-      weights = new Map(landmarks.map(({ name, weight }) => [name, weight]));
+      strengths = new Map(landmarks.map(({ name, strength }) => [name, strength]));
       edges = newEdges
         .filter((edge) => edge.landmark !== edge.label)
         .sort((a, b) => Math.abs(b.weight) - Math.abs(a.weight));

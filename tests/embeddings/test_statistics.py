@@ -8,8 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from splmll.landmarks import statistics as statistics_module
-from splmll.landmarks.statistics import CHUNK_ROWS, Statistics, fold_statistics, split_unknown
+from splmll import statistics as statistics_module
+from splmll.statistics import (
+    CHUNK_ROWS,
+    Statistics,
+    fold_statistics,
+    reference_point,
+    split_unknown,
+    sum_of,
+)
 
 NAMES = ("xx", "xy", "yy", "xk", "yk", "kk")
 
@@ -223,3 +230,91 @@ def test_folds_of_rare_and_of_frequent_labels(frequency, dtype, monkeypatch):
         np.testing.assert_array_equal(part.yy, labels.T @ labels)
     np.testing.assert_array_equal(X, kept[0])
     np.testing.assert_array_equal(Y, kept[1])
+
+
+# Sums measured from a point near the means ------------------------------------------------------
+
+
+def far_from_zero(n):
+    """Features with means of 10,000 and spreads of 1."""
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(n, 10))
+    return X + 1e4, (X[:, :8] + rng.normal(size=(n, 8)) > 0).astype(float)
+
+
+@pytest.mark.parametrize("mean", [0.0, 1e4, -1e7])
+def test_a_large_mean_costs_no_digits(mean: float) -> None:
+    rng = np.random.default_rng(0)
+    X = mean + rng.normal(size=(5000, 3))
+    Y = (rng.random((5000, 2)) < 0.3).astype(float)
+    exact = X.astype(np.longdouble)
+    exact -= exact.mean(axis=0)
+    expected = (exact.T @ exact / 5000).astype(float)
+    crossed = (exact.T @ (Y - Y.mean(axis=0)) / 5000).astype(float)
+    parts = fold_statistics(X, Y, np.arange(5000) % 4)
+    total = parts[0] + parts[1] + parts[2] + parts[3]
+    np.testing.assert_allclose(total.feature_covariance(), expected, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(total.cross_covariance(), crossed, atol=1e-9)
+    np.testing.assert_allclose((total - parts[0]).feature_mean, X[np.arange(5000) % 4 != 0].mean(axis=0))
+
+
+def test_sums_move_from_one_point_to_another() -> None:
+    rng = np.random.default_rng(1)
+    X, Y = rng.normal(size=(40, 3)), (rng.random((40, 2)) < 0.5).astype(float)
+    Y[3, 1] = np.nan
+    shift = np.array([1.0, -2.0, 0.5])
+    there, here = Statistics.of(X, Y, shift=shift), Statistics.of(X, Y)
+    for name in ("xx", "xy", "yy", "xk", "yk", "kk"):
+        np.testing.assert_allclose(getattr(there.moved(None), name), getattr(here, name), atol=1e-12)
+        np.testing.assert_allclose(getattr(here.moved(shift), name), getattr(there, name), atol=1e-12)
+
+
+def test_sums_from_different_points_merge_in_any_order() -> None:
+    X, Y = far_from_zero(200)
+    pieces = [
+        Statistics.of(X[a : a + 50], Y[a : a + 50], shift=reference_point(X[a : a + 50]))
+        for a in range(0, 200, 50)
+    ]
+    pieces.append(Statistics.of(sparse.csr_array(X[:20] - 1e4), Y[:20]))
+    a, b, c, d, e = pieces
+    left, right = (((a + b) + c) + d) + e, (a + (b + (c + d))) + e
+    other = (e + d) + (c + (b + a))
+    for name in ("n_rows", "feature_mean", "feature_variance", "label_mean"):
+        np.testing.assert_allclose(getattr(left, name), getattr(right, name), rtol=1e-11)
+        np.testing.assert_allclose(getattr(left, name), getattr(other, name), rtol=1e-11)
+    np.testing.assert_allclose(left.cross_covariance(), other.cross_covariance(), atol=1e-7)
+
+
+def test_a_map_of_the_features_is_applied_to_the_sums() -> None:
+    X, Y = far_from_zero(100)
+    W = np.random.default_rng(2).normal(size=(11, 4))
+    W[0] -= 1e4 * W[1:].sum(axis=0)
+    mapped = Statistics.of(X, Y, shift=reference_point(X)).mapped(W)
+    expected = Statistics.of(X @ W[1:] + W[0], Y.astype(float))
+    np.testing.assert_allclose(mapped.xx, expected.xx, rtol=1e-7, atol=1e-6)
+    np.testing.assert_allclose(mapped.xy, expected.xy, rtol=1e-7, atol=1e-6)
+
+
+def test_some_features_and_some_labels_of_the_sums():
+    X, Y = data(9, unknown=0.2)
+    whole = Statistics.of(X, Y)
+    np.testing.assert_allclose(
+        whole.of_features(np.array([2, 0])).xx, Statistics.of(X[:, [2, 0]], Y).xx
+    )
+    assert_same(whole.of_labels(np.array([1])), Statistics.of(X, Y[:, [1]]))
+
+
+def test_sums_without_pairs_of_labels():
+    X, Y = data(10)
+    lean = Statistics.of(X, Y, label_pairs=False)
+    full = Statistics.of(X, Y)
+    np.testing.assert_allclose(lean.cross_covariance(), full.cross_covariance())
+    np.testing.assert_allclose(lean.label_mean, full.label_mean)
+
+
+def test_the_sum_of_parts():
+    X, Y = data(11)
+    parts = [Statistics.of(X[a : a + 10], Y[a : a + 10]) for a in (0, 10, 20)]
+    before = parts[0].xx.copy()
+    assert_same(sum_of(parts), Statistics.of(X, Y))
+    np.testing.assert_array_equal(parts[0].xx, before)

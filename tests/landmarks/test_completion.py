@@ -1,0 +1,99 @@
+"""All labels from landmarks that are known, or partly known."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import Ridge
+
+from splmll.landmarks.completion import Completion, complete
+from splmll.landmarks.label_moments import label_sums
+from splmll.thresholds import GlobalThreshold
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def labels(seed, n=60, C=5):
+    rng = np.random.default_rng(seed)
+    Y = (rng.normal(size=(n, 2)) @ rng.normal(size=(2, C)) > 0.2).astype(float)
+    Y[:, 0] = rng.random(n) < 0.5
+    return Y, Y.mean(axis=0), np.cov(Y.T, bias=True)
+
+
+def test_all_known_is_the_ridge_regression_from_landmark_labels():
+    Y, mean, G = labels(0)
+    landmarks = np.array([3, 0])
+    scores = complete(Y[:, landmarks], landmarks, mean, G[landmarks], rho=0.02)
+    ridge = Ridge(alpha=0.02 * len(Y)).fit(Y[:, landmarks], Y)
+    np.testing.assert_allclose(scores, ridge.predict(Y[:, landmarks]), atol=1e-10)
+
+
+@given(seed=seeds)
+@settings(max_examples=20, deadline=None)
+def test_partly_known_is_the_regression_on_what_is_known(seed):
+    Y, mean, G = labels(seed)
+    rng = np.random.default_rng(seed)
+    landmarks = np.array([4, 1, 2])
+    given_labels = Y[:25, landmarks].copy()
+    given_labels[rng.random(given_labels.shape) < 0.5] = np.nan
+    before = given_labels.copy()
+    scores = complete(given_labels, landmarks, mean, G[landmarks], rho=0.05)
+    for row, score in zip(given_labels, scores):
+        K = landmarks[~np.isnan(row)]
+        if len(K) == 0:
+            np.testing.assert_array_equal(score, mean)
+            continue
+        ridge = Ridge(alpha=0.05 * len(Y)).fit(Y[:, K], Y)
+        expected = ridge.predict(row[~np.isnan(row)][None])[0]
+        np.testing.assert_allclose(score, expected, atol=1e-9)
+    np.testing.assert_array_equal(given_labels, before)
+
+
+def test_nothing_known_is_the_mean():
+    _, mean, G = labels(1)
+    landmarks = np.array([0, 2])
+    scores = complete(np.full((4, 2), np.nan), landmarks, mean, G[landmarks], rho=0.1)
+    np.testing.assert_array_equal(scores, np.tile(mean, (4, 1)))
+    none = complete(np.zeros((4, 0)), np.zeros(0, dtype=int), mean, np.zeros((0, 5)), rho=0.1)
+    np.testing.assert_array_equal(none, np.tile(mean, (4, 1)))
+
+
+def test_knowing_more_never_recovers_worse_on_the_rows_learned_from():
+    Y, mean, G = labels(2, n=200)
+    landmarks = np.array([0, 1, 2])
+    errors = []
+    for n_known in range(4):
+        given_labels = np.where(np.arange(3) < n_known, Y[:, landmarks], np.nan)
+        scores = complete(given_labels, landmarks, mean, G[landmarks], rho=1e-9)
+        errors.append(np.mean((scores - Y) ** 2))
+    assert errors == sorted(errors, reverse=True)
+    assert errors[0] == pytest.approx(Y.var(axis=0).mean())
+
+
+def learned(Y, landmarks, rule="micro-f1"):
+    fold = np.arange(len(Y)) % 4
+    fallback = GlobalThreshold(0.5)
+    return Completion.learned(label_sums(Y, fold), landmarks, Y, fold, rule, fallback)
+
+
+def test_the_threshold_is_tuned_on_the_labels_that_are_completed():
+    rng = np.random.default_rng(3)
+    known = (rng.random((400, 1)) < 0.5) * 1.0
+    # Followers that are true in a third of the rows where the landmark is: never above one half.
+    followers = known * (rng.random((400, 4)) < 0.35)
+    Y = np.hstack([known, followers])
+    completion = learned(Y, np.array([0]))
+    assert completion.threshold.value < 0.4
+    assert completion.labels(np.array([[1.0]])).tolist() == [[1, 1, 1, 1, 1]]
+    assert completion.labels(np.array([[0.0]])).tolist() == [[0, 0, 0, 0, 0]]
+    fixed = learned(Y, np.array([0]), rule=0.9)
+    assert fixed.labels(np.array([[1.0]])).tolist() == [[1, 0, 0, 0, 0]]
+
+
+@pytest.mark.parametrize("landmarks", [np.arange(5), np.zeros(0, dtype=int)], ids=["all", "none"])
+def test_nothing_to_tune(landmarks):
+    Y, mean, _ = labels(4)
+    completion = learned(Y, landmarks)
+    assert completion.threshold == GlobalThreshold(0.5)
+    known = np.full((2, len(landmarks)), np.nan)
+    np.testing.assert_allclose(completion.scores(known), np.tile(mean, (2, 1)))
