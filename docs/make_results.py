@@ -1,6 +1,6 @@
-"""Write what a store of ``splmll reproduce`` holds into the docs: ``docs/make_results.py STORE``.
+"""Write Table 2 of a store of ``splmll reproduce`` into the docs: ``docs/make_results.py STORE``.
 
-docs/results.md gets the tables, ranks, tests and costs, the README the tables between its marks.
+Tables, ranks, tests and costs go between the marks in docs/results.md; the words around them stay.
 """
 
 from __future__ import annotations
@@ -22,11 +22,8 @@ ROOT = Path(__file__).resolve().parent.parent
 DATA = ["emotions", "scene", "yeast", "tmc2007"]
 START, END = "<!-- table2:start -->", "<!-- table2:end -->"
 
-OPENING = """# Results of the full runs
-
-Written by `python docs/make_results.py out/store` from the store of
-`splmll reproduce table2 --out out`. Every method has its default settings; {seeds} seeds where a
-method draws anything, one run where it does not. {units} units, {failed}.
+OPENING = """{seeds} seeds where a method draws anything, one run where it does not. {units} units,
+{failed}.
 """
 
 
@@ -61,7 +58,7 @@ def costs(results: pd.DataFrame) -> str:
 
 
 def page(results: pd.DataFrame) -> str:
-    """Return docs/results.md."""
+    """Return what stands between the marks."""
     failed = results[results["status"] != "done"]
     opening = OPENING.format(
         seeds=results["seed"].nunique(),
@@ -79,10 +76,10 @@ def page(results: pd.DataFrame) -> str:
             opening,
             tables(results),
             "",
-            "## Ranks and tests",
+            "**Ranks and tests**",
             "",
             ranks_and_tests(results),
-            "## What they cost",
+            "**What they cost**",
             "",
             "Seconds of one fit (two units at a time on two cores, beside other work: read them as "
             "orders of magnitude) and the peak memory of its process, which holds the data and the "
@@ -91,7 +88,6 @@ def page(results: pd.DataFrame) -> str:
             costs(results),
             "",
             f"Run with {machine}.",
-            "",
         ]
     )
 
@@ -107,7 +103,7 @@ def _complete(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def main() -> None:
-    """Write both files."""
+    """Write the marked part of the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("store", help="folder of the store")
     results = Store(parser.parse_args().store).results()
@@ -117,11 +113,10 @@ def main() -> None:
         & results["method"].isin(TABLE_2_METHODS)
     ]
     results = _complete(results)
-    (ROOT / "docs" / "results.md").write_text(page(results), encoding="utf-8")
-    readme = ROOT / "README.md"
-    before, _, rest = readme.read_text("utf-8").partition(START)
+    target = ROOT / "docs" / "results.md"
+    before, _, rest = target.read_text("utf-8").partition(START)
     _, _, after = rest.partition(END)
-    readme.write_text(f"{before}{START}\n{tables(results)}\n{END}{after}", encoding="utf-8")
+    target.write_text(f"{before}{START}\n{page(results)}\n{END}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":

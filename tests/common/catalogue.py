@@ -9,7 +9,7 @@ from sklearn.svm import LinearSVC, LinearSVR
 from sklearn.tree import DecisionTreeClassifier
 
 from splmll import SPLMLL, PublishedSPLMLL
-from splmll.embeddings import Kernel, Linear, Network, Trees
+from splmll.embeddings import Kernel, Linear, Network, OneVsRest, Trees
 from splmll.methods import (
     C2AE,
     CPLST,
@@ -100,11 +100,11 @@ ESTIMATORS: list[Any] = [
     # scale="auto" leaves sparse features as they are: set, sparse and dense rows are the same.
     SPLMLL(Linear(scale=True)),
     SPLMLL(Linear(ridge=0.1, scale=False), n_landmarks=0.5, pull=1.0, threshold=0.5),
-    SPLMLL("svm"),
+    SPLMLL(OneVsRest(scale=False)),
     SPLMLL(Kernel(scale=True), cv=3, threshold="per-label"),
     SPLMLL(SMALL_NETWORK, cv=2),
     SPLMLL(Trees(n_estimators=10), cv=3),
-    SPLMLL([Linear(scale=False), LogisticRegression()], cv=2),
+    SPLMLL([Linear(scale=False), OneVsRest(LogisticRegression(), scale=False)], cv=2),
     PublishedSPLMLL(**SMALL_ALTERNATION),
     # A linear map needs longer steps, or its first weights still decide what it predicts.
     PublishedSPLMLL(linear=True, learning_rate=0.1, max_epochs=60),

@@ -20,15 +20,15 @@ class Fixed(Embedding):
     def __init__(self, predictions: np.ndarray) -> None:
         self.predictions = predictions
 
-    def fit(self, X, Y, fold, context: FitContext | None = None) -> Fixed:  # type: ignore[no-untyped-def]
+    def fit(self, X, Y, fold, context: FitContext | None = None) -> Fixed:
         self.out_of_fold_ = self.predictions
         self.outputs_ = np.arange(self.predictions.shape[1])
         return self
 
-    def finish(self, X, Y, outputs: np.ndarray) -> None:  # type: ignore[no-untyped-def]
+    def finish(self, X, Y, outputs: np.ndarray) -> None:
         self.outputs_ = outputs
 
-    def predict(self, X) -> np.ndarray:  # type: ignore[no-untyped-def]
+    def predict(self, X) -> np.ndarray:
         return self.predictions[:, self.outputs_]
 
 

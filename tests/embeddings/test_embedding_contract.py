@@ -11,13 +11,22 @@ from scipy.special import logit
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
-from splmll.embeddings import Blend, Embedding, FitContext, Kernel, KernelSVM, Linear, OneVsRest, Trees
+from splmll.embeddings import (
+    Blend,
+    Embedding,
+    FitContext,
+    Kernel,
+    KernelSVM,
+    Linear,
+    OneVsRest,
+    Trees,
+)
 
 EVERY = every_embedding()
 every = pytest.mark.parametrize("embedding", EVERY.values(), ids=EVERY)
 
 
-def finished(embedding: Embedding, X, Y, fold, outputs=None) -> Embedding:  # type: ignore[no-untyped-def]
+def finished(embedding: Embedding, X, Y, fold, outputs=None) -> Embedding:
     f = clone(embedding).fit(X, Y, fold, FitContext(seed=1))
     f.finish(X, Y, np.arange(Y.shape[1]) if outputs is None else outputs)
     return f
@@ -67,7 +76,7 @@ def test_the_same_seed_gives_the_same(embedding: Embedding) -> None:
 # Rows that a fold holds out ---------------------------------------------------------------------
 
 
-def predictions_of(embedding: Embedding, X, Y, fold) -> np.ndarray:  # type: ignore[no-untyped-def]
+def predictions_of(embedding: Embedding, X, Y, fold) -> np.ndarray:
     f = clone(embedding).fit(X, Y, fold, FitContext(seed=1))
     slope = getattr(f, "slope_", None)
     # One slope bounds the decision values of all folds; they themselves must not change.

@@ -82,9 +82,7 @@ def test_statistics_are_enough() -> None:
 
 def explained(F: np.ndarray, Y: np.ndarray) -> float:
     """Mean squared correlation, weighted by variance: recovery rescales every prediction."""
-    return sum(
-        np.corrcoef(F[:, j], Y[:, j])[0, 1] ** 2 * Y[:, j].var() for j in range(Y.shape[1])
-    )
+    return sum(np.corrcoef(F[:, j], Y[:, j])[0, 1] ** 2 * Y[:, j].var() for j in range(Y.shape[1]))
 
 
 def test_what_maps_explain_follows_from_sums() -> None:

@@ -192,8 +192,8 @@ def test_a_search_over_the_embedding() -> None:
 # The default ------------------------------------------------------------------------------------
 
 
-def members(X: Any) -> list[str]:
-    f = automatic_embedding(X)
+def members(X: Any, n_labels: int = 20) -> list[str]:
+    f = automatic_embedding(X, n_labels)
     return [type(m).__name__ for m in f.members] if isinstance(f, Blend) else [type(f).__name__]
 
 
@@ -205,7 +205,10 @@ class Shape:
 
 
 def test_what_auto_takes_for_which_data() -> None:
-    assert members(sparse.csr_array((50_000, 100))) == ["OneVsRest"]
+    assert members(sparse.csr_array((50_000, 2000))) == ["OneVsRest"]
+    assert members(sparse.csr_array((50_000, 100))) == ["OneVsRest", "Network"]
+    assert members(sparse.csr_array((50_000, 100)), n_labels=500) == ["OneVsRest"]
+    assert members(sparse.csr_array((1900, 100))) == ["OneVsRest"]
     assert members(Shape(100, 101)) == ["OneVsRest"]
     small, large = members(Shape(2000, 100)), members(Shape(20_000, 100))
     assert {"Network", "Kernel", "Trees"} <= set(small)
@@ -232,7 +235,8 @@ rng = np.random.default_rng(0)
 X = rng.normal(size=(80, 4))
 Y = (X[:, :3] + rng.normal(size=(80, 3)) > 0).astype(int)
 model = SPLMLL(sys.argv[1], random_state=0).fit(X, Y)
-model.predict(X), model.predict_proba(X), model.explain(X[:2]), model.recover(Y[:, model.landmarks_])
+model.predict(X), model.predict_proba(X), model.explain(X[:2])
+model.recover(Y[:, model.landmarks_])
 print(sorted({"torch", "matplotlib", "dask", "onnx"} & set(sys.modules)))
 """
 

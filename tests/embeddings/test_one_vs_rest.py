@@ -23,7 +23,7 @@ from splmll.embeddings.label_columns import LabelColumns, bounding_slope
 
 
 def fitted(estimator: Any, X: Any, Y: Any, fold: np.ndarray, seed: int = 3) -> OneVsRest:
-    return OneVsRest(estimator).fit(X, Y, fold, FitContext(seed=seed))
+    return OneVsRest(estimator, scale=False).fit(X, Y, fold, FitContext(seed=seed))
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_auto_takes_what_ranks_held_out_rows_best() -> None:
 def test_the_models_of_the_search_are_used_again() -> None:
     """Labels are judged in order of their frequency: they must come back in their own."""
     X, Y, fold = data(n=200, C=6)
-    Y[:, [1, 4]] *= (np.random.default_rng(0).random((200, 2)) < 0.4)
+    Y[:, [1, 4]] *= np.random.default_rng(0).random((200, 2)) < 0.4
     f = OneVsRest().fit(X, Y, fold)
     again = OneVsRest(f.estimator_).fit(X, Y, fold)
     assert_allclose(again.out_of_fold_, f.out_of_fold_, atol=1e-6)
@@ -160,7 +160,7 @@ def test_some_labels_decide_where_there_are_many(monkeypatch: pytest.MonkeyPatch
 def test_sparse_rows_stay_sparse(make: Any) -> None:
     X, Y, fold = data()
     X = np.where(np.abs(X) < 0.5, 0.0, X)
-    dense, stored = (OneVsRest(LinearSVC()).fit(x, Y, fold, FitContext(1)) for x in (X, make(X)))
+    dense, stored = (fitted(LinearSVC(), x, Y, fold) for x in (X, make(X)))
     assert_allclose(stored.out_of_fold_, dense.out_of_fold_, atol=5e-3)
     for f, x in ((dense, X), (stored, make(X))):
         f.finish(x, Y, np.arange(3))
@@ -175,3 +175,17 @@ def test_an_error_of_the_estimator_is_passed_on() -> None:
     X, Y, fold = data()
     with pytest.raises(ValueError, match="only take Tuesdays"):
         OneVsRest(Fussy()).fit(X, Y, fold)
+
+
+def test_dense_features_are_standardised_and_sparse_ones_are_not() -> None:
+    X, Y, fold = data()
+    Z = StandardScaler().fit_transform(X)
+
+    def out_of_fold(rows: Any, scale: bool | str = "auto") -> np.ndarray:
+        f = OneVsRest(LogisticRegression(), scale=scale).fit(rows, Y, fold)
+        return f.out_of_fold_
+
+    assert_allclose(out_of_fold(X), out_of_fold(Z, scale=False), atol=1e-9)
+    stored = out_of_fold(sparse.csr_array(X))
+    assert_allclose(stored, out_of_fold(X, scale=False), atol=1e-3)
+    assert np.abs(stored - out_of_fold(X)).max() > 0.05

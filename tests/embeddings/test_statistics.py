@@ -255,7 +255,9 @@ def test_a_large_mean_costs_no_digits(mean: float) -> None:
     total = parts[0] + parts[1] + parts[2] + parts[3]
     np.testing.assert_allclose(total.feature_covariance(), expected, rtol=1e-9, atol=1e-11)
     np.testing.assert_allclose(total.cross_covariance(), crossed, atol=1e-9)
-    np.testing.assert_allclose((total - parts[0]).feature_mean, X[np.arange(5000) % 4 != 0].mean(axis=0))
+    np.testing.assert_allclose(
+        (total - parts[0]).feature_mean, X[np.arange(5000) % 4 != 0].mean(axis=0)
+    )
 
 
 def test_sums_move_from_one_point_to_another() -> None:
@@ -265,8 +267,12 @@ def test_sums_move_from_one_point_to_another() -> None:
     shift = np.array([1.0, -2.0, 0.5])
     there, here = Statistics.of(X, Y, shift=shift), Statistics.of(X, Y)
     for name in ("xx", "xy", "yy", "xk", "yk", "kk"):
-        np.testing.assert_allclose(getattr(there.moved(None), name), getattr(here, name), atol=1e-12)
-        np.testing.assert_allclose(getattr(here.moved(shift), name), getattr(there, name), atol=1e-12)
+        np.testing.assert_allclose(
+            getattr(there.moved(None), name), getattr(here, name), atol=1e-12
+        )
+        np.testing.assert_allclose(
+            getattr(here.moved(shift), name), getattr(there, name), atol=1e-12
+        )
 
 
 def test_sums_from_different_points_merge_in_any_order() -> None:

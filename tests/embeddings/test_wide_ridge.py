@@ -99,7 +99,11 @@ def test_blocks_of_labels_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None
     ridge = IterativeRidge(X, Y, scale=True)
     whole = ridge.map(1.0, np.arange(12))
     monkeypatch.setattr(wide_ridge, "BLOCK_BYTES", 5 * 8 * 80 * 5)
-    assert [(b.start, b.stop) for b in wide_ridge.label_blocks(80, 12)] == [(0, 5), (5, 10), (10, 12)]
+    assert [(b.start, b.stop) for b in wide_ridge.label_blocks(80, 12)] == [
+        (0, 5),
+        (5, 10),
+        (10, 12),
+    ]
     assert_allclose(ridge.map(1.0, np.arange(12)), whole, atol=1e-12)
 
 

@@ -22,7 +22,6 @@ def network_model(max_epochs: int = 4, **settings: Any) -> SPLMLL:
     return SPLMLL(embedding, **{"cv": 2, "random_state": 0, **settings})
 
 
-
 class Recorder:
     """Writes down every task, and asks for a stop after some epochs."""
 

@@ -107,9 +107,7 @@ def test_labels_in_every_form() -> None:
         X, pd.DataFrame(Y, columns=NAMES), counts=[2]
     )
     assert list(named.landmarks[0]) == [NAMES[j] for j in expected.landmarks[0]]
-    stored = SPLMLL("linear", random_state=0).landmark_path(
-        X, sparse.csr_array(Y), counts=[2]
-    )
+    stored = SPLMLL("linear", random_state=0).landmark_path(X, sparse.csr_array(Y), counts=[2])
     assert_allclose(stored.to_frame(), expected.to_frame(), atol=1e-8)
 
 

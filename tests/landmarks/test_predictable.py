@@ -1,4 +1,4 @@
-"""A landmark is predictable *and* representative: the promise of the method, and that it is kept."""
+"""A landmark is predictable *and* representative, and recovery does not hurt: the promise."""
 
 from __future__ import annotations
 

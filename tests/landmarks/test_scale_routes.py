@@ -15,8 +15,8 @@ from scipy import sparse
 
 from splmll import SPLMLL, evaluate
 from splmll.datasets.batches import read_batches
-from splmll.exceptions import DatasetError
 from splmll.embeddings import Linear
+from splmll.exceptions import DatasetError
 from splmll.landmarks import classifier, folds, out_of_core
 from splmll.landmarks.folds import folds_by_row, row_keys
 from splmll.landmarks.out_of_core import Stream, merged

@@ -37,16 +37,23 @@ def hide(Y: np.ndarray, share: float, seed: int = 0) -> np.ndarray:
     return labels
 
 
+def predictions(model: SPLMLL, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """f(x) of all labels, in their order: all are landmarks here."""
+    model.fit(X, Y)
+    return model.transform(X)[:, np.argsort(model.landmarks_)]
+
+
 @every_kind
 def test_the_fit_nears_the_full_fit_as_the_unknown_share_falls(model: SPLMLL) -> None:
     X, Y = make_problem(300)
-    full = model.fit(X, Y).decision_function(X)
-    distance = []
-    for share in (0.6, 0.1, 0.0):
-        scores = model.fit(X, hide(Y, share)).decision_function(X)
-        distance.append(np.sqrt(np.mean((scores - full) ** 2)))
-    # Folds are drawn by the known labels: other folds are other networks and trees.
-    assert distance[1] < distance[0]
+    full = predictions(model, X, Y)
+    distance = [
+        np.sqrt(np.mean((predictions(model, X, hide(Y, share)) - full) ** 2))
+        for share in (0.8, 0.1, 0.0)
+    ]
+    # Folds are drawn by the known labels, and other folds are other networks and trees: no more
+    # than this can be asked of all.
+    assert distance[1] < 0.8 * distance[0]
     assert distance[2] < 1e-9
 
 
@@ -54,12 +61,12 @@ def test_the_fit_nears_the_full_fit_as_the_unknown_share_falls(model: SPLMLL) ->
 def test_unknown_is_not_zero(model: SPLMLL) -> None:
     X, Y = make_problem(300)
     partly = hide(Y, 0.4)
-    unknown = model.fit(X, partly).decision_function(X)
-    as_zero = model.fit(X, np.nan_to_num(partly)).decision_function(X)
-    full = model.fit(X, Y).decision_function(X)
+    unknown, as_zero, full = (
+        predictions(model, X, labels).mean() for labels in (partly, np.nan_to_num(partly), Y)
+    )
     # Taken for 0, every label would look a good deal rarer than it is.
-    assert as_zero.mean() < full.mean() - 0.01
-    assert abs(unknown.mean() - full.mean()) < 0.5 * abs(as_zero.mean() - full.mean())
+    assert as_zero < full - 0.05
+    assert abs(unknown - full) < 0.5 * abs(as_zero - full)
 
 
 @every_kind

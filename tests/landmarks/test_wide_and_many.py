@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -301,6 +300,6 @@ def test_cost_of_networks_and_others() -> None:
         assert SPLMLL(kind).estimate_cost(*shapes).memory > 0
     X, Y = sparse.random_array((4000, 100), density=0.01), np.zeros((4000, 10))
     assert SPLMLL("linear").estimate_cost(X, Y).operations < network.operations
-    assert "10 linear classifiers, 3 folds" in str(SPLMLL().estimate_cost(X, Y))
+    assert "10 linear classifiers, 3 folds" in str(SPLMLL("svm").estimate_cost(X, Y))
     with pytest.raises(ValueError, match="shape of X is not known"):
         SPLMLL("linear").estimate_cost((None, 3), (5, 3))

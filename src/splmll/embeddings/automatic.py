@@ -4,8 +4,8 @@
 data                                          embedding
 ============================================  =====================================================
 sparse, or more features than rows            ``OneVsRest()``: linear classifiers per label
-sparse with at most 1000 features and 100     ``Blend([OneVsRest(), Network()])``
-labels
+sparse, at most 1000 features and 100         ``Blend([OneVsRest(), Network()])``
+labels, 20 times as many rows as features
 dense, up to 5000 rows                        ``Blend([Network(), Kernel(), KernelSVM(), Trees()])``
 dense, more rows                              ``Blend([Network(), Kernel()])``
 dense, more than 20,000,000 values            ``Linear()``
@@ -23,7 +23,9 @@ from scipy import sparse
 from splmll.embeddings.base import Embedding
 
 SMALL_DATA_ROWS = 5000  # up to so many rows kernel machines and trees cost less than they bring
-NARROW_FEATURES, FEW_LABELS = 1000, 100  # sparse data that a network does not take long for
+# Sparse data from which a network learns what lines cannot, without taking too long: at most so
+# many features, so many rows for each of them, and at most so many labels.
+NARROW_FEATURES, MANY_ROWS, FEW_LABELS = 1000, 20, 100
 LARGE_DATA_CELLS = 20_000_000  # beyond so many dense values networks take hours
 
 
@@ -52,11 +54,13 @@ def automatic_embedding(X: Any, n_labels: int) -> Embedding:
     from splmll.embeddings import Blend, Kernel, Linear, Network, OneVsRest, embedding_of
 
     n_rows, n_features = X.shape
-    if n_features > n_rows or (sparse.issparse(X) and n_features > NARROW_FEATURES):
-        return OneVsRest()
     if sparse.issparse(X):
-        few = n_labels <= FEW_LABELS
-        return Blend([OneVsRest(), Network()]) if few else OneVsRest()
+        narrow = n_features <= NARROW_FEATURES and n_rows >= MANY_ROWS * n_features
+        if narrow and n_labels <= FEW_LABELS:
+            return Blend([OneVsRest(), Network()])
+        return OneVsRest()
+    if n_features > n_rows:
+        return OneVsRest()
     if n_rows * n_features > LARGE_DATA_CELLS:
         return Linear()
     if n_rows <= SMALL_DATA_ROWS:

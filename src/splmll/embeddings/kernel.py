@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 from sklearn.kernel_approximation import Nystroem
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from splmll.embeddings.base import Embedding, FitContext
 from splmll.embeddings.linear import Linear
+from splmll.embeddings.scaling import fitted_scaler, scaled
 
 
 class Kernel(Embedding):
@@ -67,16 +67,15 @@ class Kernel(Embedding):
         """Learn from features, labels and fold numbers."""
         self.check()
         context = FitContext() if context is None else context
-        scale = not sparse.issparse(X) if self.scale == "auto" else self.scale
-        self.scaler_ = StandardScaler(with_mean=not sparse.issparse(X)) if scale else None
-        scaled = X if self.scaler_ is None else self.scaler_.fit_transform(X)
+        self.scaler_ = fitted_scaler(X, self.scale)
+        rows = scaled(X, self.scaler_)
         self.features_ = Nystroem(
             kernel="rbf",
-            gamma=_width(scaled) if self.gamma == "auto" else float(self.gamma),
-            n_components=min(self.n_components, scaled.shape[0]),
+            gamma=_width(rows) if self.gamma == "auto" else float(self.gamma),
+            n_components=min(self.n_components, rows.shape[0]),
             random_state=context.seed,
         )
-        Z = self.features_.fit_transform(scaled)
+        Z = self.features_.fit_transform(rows)
         self.linear_ = Linear(ridge=self.ridge, scale=False).fit(Z, Y, fold, context)
         self.out_of_fold_ = self.linear_.out_of_fold_
         return self
@@ -88,11 +87,7 @@ class Kernel(Embedding):
 
     def predict(self, X: Any) -> np.ndarray:
         """Return one score per row and output."""
-        if self.scaler_ is not None:
-            if self.scaler_.with_mean and sparse.issparse(X):
-                X = X.toarray()  # a model of dense rows centres them
-            X = self.scaler_.transform(X)
-        return self.linear_.predict(self.features_.transform(X))
+        return self.linear_.predict(self.features_.transform(scaled(X, self.scaler_)))
 
 
 def _width(X: Any) -> float:

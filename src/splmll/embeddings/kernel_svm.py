@@ -10,7 +10,6 @@ from joblib import Parallel, delayed
 from scipy import sparse
 from scipy.special import expit
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.sparsefuncs import mean_variance_axis
@@ -18,6 +17,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from splmll.arrays import forget
 from splmll.embeddings.base import Embedding, FitContext
 from splmll.embeddings.label_columns import LabelColumns, bounding_slope
+from splmll.embeddings.scaling import fitted_scaler, scaled
 
 TOLERANCE = 1e-2  # rankings do not change beyond; a third less time than scikit-learn's 1e-3
 
@@ -67,9 +67,8 @@ class KernelSVM(Embedding):
         """Learn one machine per label and fold."""
         self.check()
         context = FitContext() if context is None else context
-        scale = not sparse.issparse(X) if self.scale == "auto" else self.scale
-        self.scaler_ = StandardScaler(with_mean=not sparse.issparse(X)) if scale else None
-        Z = X if self.scaler_ is None else self.scaler_.fit_transform(X)
+        self.scaler_ = fitted_scaler(X, self.scale)
+        Z = scaled(X, self.scaler_)
         self.gamma_ = _width(Z) if self.gamma == "auto" else float(self.gamma)
         self._kernel, self._n_jobs = rbf_kernel(Z, gamma=self.gamma_), context.n_jobs
         targets = LabelColumns(Y)
@@ -88,18 +87,14 @@ class KernelSVM(Embedding):
         weights, self.intercepts_ = self._machines(targets, np.arange(targets.shape[0]))
         support = np.flatnonzero(np.nan_to_num(weights).any(axis=1))
         self.weights_ = weights[support]
-        self.support_ = X[support]
-        if self.scaler_ is not None and len(support):  # where no label varies there are none
-            self.support_ = self.scaler_.transform(self.support_)
+        # Where no label varies there are none, which a scaler would refuse.
+        self.support_ = scaled(X[support], self.scaler_) if len(support) else X[support]
         self.rate_ = self.rate_[outputs]
         forget(self, "out_of_fold_", "_kernel", "_n_jobs")
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the probability of every output."""
-        if self.scaler_ is not None:
-            if self.scaler_.with_mean and sparse.issparse(X):
-                X = X.toarray()  # a model of dense rows centres them
-            X = self.scaler_.transform(X)
+        X = scaled(X, self.scaler_)
         if len(self.weights_) == 0:
             return np.tile(self._bounded(self.intercepts_[None]), (X.shape[0], 1))
         kernel = rbf_kernel(X, self.support_, gamma=self.gamma_)

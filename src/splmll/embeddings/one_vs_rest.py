@@ -22,6 +22,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from splmll.arrays import dense, forget, take_rows
 from splmll.embeddings.base import Embedding, FitContext
 from splmll.embeddings.label_columns import LabelColumns, bounding_slope
+from splmll.embeddings.scaling import fitted_scaler, scaled
 from splmll.metrics import average_precision, micro_f1, ranking_loss
 from splmll.thresholds import fit_threshold
 
@@ -45,6 +46,8 @@ class OneVsRest(Embedding):
         regressor with scikit-learn's API may be given instead. Decision values are turned into
         probabilities; a classifier without them gives its own probabilities, a regressor its
         predictions, cut off at 0 and 1.
+    scale : bool or "auto", default="auto"
+        Whether to standardise the features; "auto" leaves sparse ones as they are.
 
     Attributes
     ----------
@@ -70,19 +73,22 @@ class OneVsRest(Embedding):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [StrOptions({"auto"}), HasMethods(["fit", "predict"])],
+        "scale": ["boolean", StrOptions({"auto"})],
     }
 
     #: Folds that serve as well as more: a model of two thirds of the rows is near enough.
     preferred_folds: ClassVar[int] = 3
 
-    def __init__(self, estimator: Any = "auto") -> None:
+    def __init__(self, estimator: Any = "auto", scale: bool | str = "auto") -> None:
         self.estimator = estimator
+        self.scale = scale
 
     def fit(self, X: Any, Y: Any, fold: np.ndarray, context: FitContext | None = None) -> OneVsRest:
         """Learn one model per label and fold."""
         self.check()
         self._context = context = FitContext() if context is None else context
-        targets = LabelColumns(Y)
+        self.scaler_ = fitted_scaler(X, self.scale)
+        X, targets = scaled(X, self.scaler_), LabelColumns(Y)
         first = None
         if isinstance(self.estimator, str):
             self.estimator_, self.scores_, first = _search(X, targets, fold, context)
@@ -109,13 +115,14 @@ class OneVsRest(Embedding):
         """Fit the wanted outputs on all rows: models of rare labels need every one of them."""
         targets = LabelColumns(Y).of(outputs)
         rows = np.arange(targets.shape[0])
+        X = scaled(X, self.scaler_)
         self.models_ = _fit_labels(self.estimator_, X, targets, rows, self._context)
         self.rate_ = self.rate_[outputs]
         forget(self, "out_of_fold_", "_context")
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the probability of every output."""
-        return self._bounded(self.models_.decide(X))
+        return self._bounded(self.models_.decide(scaled(X, self.scaler_)))
 
     def _bounded(self, margins: np.ndarray) -> np.ndarray:
         """Return probabilities; where no model was learned, the rate of the label."""

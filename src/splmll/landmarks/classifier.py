@@ -140,6 +140,8 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         Measures of every number of landmarks that was looked at, out of fold.
     measures_ : DataFrame
         Out-of-fold measures of the embedding alone and of the model.
+    summary_ : str
+        All this in a few sentences.
     pull_ : float
         The pull given or chosen.
     intercept_ : ndarray of shape (n_labels,)
@@ -670,6 +672,28 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
     def measures_(self) -> pd.DataFrame:
         """Out-of-fold measures of the embedding alone and of the model."""
         return self.learned_.measures
+
+    @property
+    def summary_(self) -> str:
+        """What was learned, in a few sentences."""
+        n_landmarks, n_labels = len(self.landmarks_), self.label_format_.n_labels
+        if n_landmarks == n_labels:
+            lines = [f"All {n_labels} labels are landmarks: every label is needed, none is saved."]
+        else:
+            lines = [f"{n_landmarks} of {n_labels} labels are landmarks."]
+        if np.isinf(self.pull_):
+            lines.append("Each keeps its own prediction: mixing them gains nothing.")
+        if len(self.measures_):
+            alone, together = (self.measures_.iloc[k] for k in (0, -1))
+            lines.append(
+                "Out of fold, the embedding alone and with landmarks: "
+                + ", ".join(
+                    f"{MEASURES[name].title.lower()} {alone[name]:.3f} and {together[name]:.3f}"
+                    for name in together.index
+                )
+                + "."
+            )
+        return " ".join(lines)
 
     # Prediction ---------------------------------------------------------------------------------
 

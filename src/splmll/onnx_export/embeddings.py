@@ -110,6 +110,8 @@ def _rbf(graph: Graph, features: str, points: Any, gamma: float) -> str:
 
 def _one_vs_rest(graph: Graph, embedding: OneVsRest, features: str) -> str:
     models = embedding.models_
+    if embedding.scaler_ is not None:
+        features = add_step(graph, embedding.scaler_, Table(features)).features
     if isinstance(models, LinearModels):
         learned = ~np.isnan(models.intercepts)
         weights = np.where(learned, models.weights, np.float32(0))
