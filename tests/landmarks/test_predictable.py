@@ -92,7 +92,7 @@ def test_where_every_label_is_needed_all_are_kept() -> None:
 
 
 def test_where_labels_are_copies_few_are_kept() -> None:
-    X, Y = independent_labels(n_labels=3)
+    X, Y = independent_labels(2000, n_labels=3)
     rng = np.random.default_rng(1)
     Y = np.hstack([followers(rng, label.astype(bool), 5) for label in Y.T]).astype(int)
     model = SPLMLL("linear", random_state=0).fit(X, Y)

@@ -99,9 +99,10 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         fitted once per label.
     n_landmarks : int, float or None, default=None
         Number of landmarks, or their share of the labels, which is met exactly. None keeps the
-        smallest number that loses nothing out of fold: no worse than the best number by more than
-        one standard error, and in the mean no worse than the embedding alone, neither in
-        ``scoring`` nor in average precision, ranking loss or micro-F1.
+        smallest number that loses nothing out of fold: by more than one standard error it is no
+        worse than the best number in ``scoring``, no worse than all labels in average precision,
+        ranking loss, micro-F1 and macro-F1, and no worse than the embedding alone. Where less than
+        a quarter of the labels could be spared, all are kept.
     pull : float or "auto", default="auto"
         How strongly recovery is pulled towards "a landmark keeps its own prediction"; ``inf``
         leaves nothing else. "auto" chooses out of fold, with the embedding alone among the choices.

@@ -21,6 +21,9 @@ JUDGED_CELLS = 2**21  # labels of rows that are measured; more rows would not ch
 #: Recovery may make none of these worse than the embedding alone.
 GUARDED = ("average_precision", "ranking_loss", "micro_f1")
 
+#: Fewer landmarks may make none of these worse: labels that are none lose their own model.
+KEPT = (*GUARDED, "macro_f1")
+
 
 class Judge:
     """Measures scores of rows group by group.
@@ -71,7 +74,7 @@ class Judge:
             scores = np.where(self._unknown, scores.min() - 1.0, scores)
         predicted = fit_threshold(self.threshold, self._truth, scores).apply(scores)
         given = {"scores": scores, "labels": predicted}
-        values: dict[str, list[float]] = {name: [] for name in (self.scoring, *GUARDED)}
+        values: dict[str, list[float]] = {name: [] for name in (self.scoring, *KEPT)}
         for k in range(int(self._group.max()) + 1):
             rows = self._group == k
             for name, found in values.items():
@@ -92,11 +95,8 @@ class Judge:
         return _is_worse(than, measured, self.scoring)
 
     def loses(self, measured: Mapping[str, np.ndarray], than: Mapping[str, np.ndarray]) -> bool:
-        """Return whether a candidate is behind in the mean of anything that is guarded."""
-        return any(
-            _larger_is_better(measured, name).mean() < _larger_is_better(than, name).mean()
-            for name in (self.scoring, *GUARDED)
-        )
+        """Return whether a candidate is worse, by more than one standard error, in anything."""
+        return any(_is_worse(measured, than, name) for name in (self.scoring, *KEPT))
 
     def hurts(self, measured: Mapping[str, np.ndarray], alone: Mapping[str, np.ndarray]) -> bool:
         """Return whether a candidate is worse than f alone in anything that is guarded.

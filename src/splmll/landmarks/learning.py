@@ -56,6 +56,9 @@ class Setting:
 
 AS_IT_IS = Setting(pull=np.inf, as_it_is=True)
 
+# Fewer landmarks must spare a quarter of the models: to drop one label of six is not worth a risk.
+WORTH_WHILE = 0.75
+
 # A number of landmarks that is behind the best by so much: fewer need not be tried.
 HOPELESS = 0.05
 
@@ -328,8 +331,10 @@ class Learner:
         enough = [
             (count, setting.pull, setting)
             for count, setting, measured in steps
-            if not self.judge.is_worse(measured, best)
-            and not self.judge.loses(measured, self.alone)
+            if count <= WORTH_WHILE * len(every)
+            and not self.judge.is_worse(measured, best)
+            and not self.judge.loses(measured, self._measure(every, whole))
+            and not self.judge.hurts(measured, self.alone)
         ]
         count, _, setting = min(enough, key=lambda each: each[0], default=(len(every), 0, whole))
         chosen = every if count == len(every) else select(problem, count, order)
