@@ -47,7 +47,8 @@ class OneVsRest(Embedding):
         probabilities; a classifier without them gives its own probabilities, a regressor its
         predictions, cut off at 0 and 1.
     scale : bool or "auto", default="auto"
-        Whether to standardise the features; "auto" leaves sparse ones as they are.
+        Whether to standardise the features; "auto" does so for dense features and
+        ``estimator="auto"`` only.
 
     Attributes
     ----------
@@ -87,10 +88,12 @@ class OneVsRest(Embedding):
         """Learn one model per label and fold."""
         self.check()
         self._context = context = FitContext() if context is None else context
-        self.scaler_ = fitted_scaler(X, self.scale)
+        own = isinstance(self.estimator, str)
+        # Who brings an estimator knows what it wants: counts must not become negative.
+        self.scaler_ = fitted_scaler(X, False if self.scale == "auto" and not own else self.scale)
         X, targets = scaled(X, self.scaler_), LabelColumns(Y)
         first = None
-        if isinstance(self.estimator, str):
+        if own:
             self.estimator_, self.scores_, first = _search(X, targets, fold, context)
         else:
             self.estimator_ = self.estimator

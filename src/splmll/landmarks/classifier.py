@@ -16,7 +16,14 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from splmll.arrays import dense, forget, is_torch_dataset, n_rows, take_rows
+from splmll.arrays import (
+    dense,
+    forget,
+    is_torch_dataset,
+    is_torch_module,
+    n_rows,
+    take_rows,
+)
 from splmll.base import Capabilities
 from splmll.callbacks import CallbackSupportMixin, FitProgress, with_callbacks
 from splmll.embeddings import (
@@ -892,9 +899,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
 
     def _takes_pictures(self) -> bool:
         """Whether X may have more dimensions, or be a torch Dataset."""
-        if isinstance(self.embedding, (str, list, tuple)):
-            return False
-        return hasattr(embedding_of(self.embedding), "module")
+        return is_torch_module(self.embedding) or hasattr(self.embedding, "module")
 
     def _check_fit(self, X: Any, Y: Any) -> tuple[Any, Any]:
         if Y is None and is_torch_dataset(X):

@@ -223,9 +223,10 @@ class Learner:
         budget = None if n_landmarks is None else min(n_landmarks, len(every))
         if len(every) == 0 or len(self.evidence.F) < MIN_ROWS:
             # Too little to choose on: all keep their own predictions, unless there is a budget.
-            if budget is None or budget == len(every):
-                return self._described(every, AS_IT_IS, [])
-            return self._described(select(self._problem(1.0), budget), Setting(), [])
+            setting = Setting() if self.pull == "auto" else Setting(pull=float(self.pull))
+            if budget is not None and budget < len(every):
+                return self._described(select(self._problem(1.0), budget), setting, [])
+            return self._described(every, AS_IT_IS if self.pull == "auto" else setting, [])
         setting = self._best_setting(every)
         if budget is None:
             return self._smallest_that_loses_nothing(every, setting)
@@ -348,7 +349,8 @@ class Learner:
         return self.judge.measure(self._as_they_are(self._judged_F))
 
     def _as_they_are(self, F: np.ndarray) -> np.ndarray:
-        return Map.identity(self.evidence.candidates, self._label_mean)(F)
+        varying = self.evidence.candidates[self.allowed]
+        return Map.identity(varying, self._label_mean)(F[:, self.allowed])
 
     @cached_property
     def _label_mean(self) -> np.ndarray:
