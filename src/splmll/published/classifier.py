@@ -75,7 +75,7 @@ class PublishedSPLMLL(CallbackSupportMixin, MultilabelClassifier):
     when the squared error of f(x) B A on these rows has not fallen for ``patience`` epochs, and
     f, B and A of the best epoch are kept.
 
-    **What the paper leaves open** was chosen once for all data, on validation rows only: three
+    **What the paper leaves open** was chosen once for all data, on validation rows: three
     folds of the training parts of emotions, scene and yeast, up to six seeds, by the mean of
     average precision, micro-F1 and one minus the ranking loss. A network with a sigmoid and a
     threshold of 0.4 reaches .790; with a threshold of 0.5 .782; without the sigmoid .783 at best.
