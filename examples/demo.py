@@ -131,7 +131,7 @@ def print_results(console: Console, results: pd.DataFrame, model: SPLMLL) -> Non
     """Print the measures and the landmarks."""
     title = "yeast, 917 held-out rows (* best)"
     table = ScreenTable(title=title, box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1))
-    table.add_column("method")
+    table.add_column("method", no_wrap=True)
     table.add_column("threshold")
     for measure in PAPER_MEASURES:
         title = f"{MEASURES[measure].title} {MEASURES[measure].arrow}".replace(" ", "\n", 1)

@@ -119,13 +119,13 @@ def test_the_device_reaches_networks_that_the_features_call_for() -> None:
     from splmll.tagging.pipeline import place_networks
 
     model = SPLMLL()
-    place_networks(model, "SPL-MLL", "cpu", np.zeros((50, 3)))
+    place_networks(model, "SPL-MLL", "cpu", np.zeros((50, 3)), 5)
     devices = {k: v for k, v in model.get_params().items() if k.endswith("device")}
     assert devices == {"embedding__network__device": "cpu"}
     words = SPLMLL()
-    place_networks(words, "SPL-MLL", "cpu", sparse.csr_array((50, 300)))  # needs none
+    place_networks(words, "SPL-MLL", "cpu", sparse.csr_array((50, 300)), 5)  # needs none
     with pytest.raises(ValueError, match="OneVsRest trains no network"):
-        place_networks(SPLMLL(), "SPL-MLL", "cuda", sparse.csr_array((50, 300)))
+        place_networks(SPLMLL(), "SPL-MLL", "cuda", sparse.csr_array((50, 300)), 5)
 
 
 def test_the_device_reaches_a_network_inside_a_method(notes) -> None:

@@ -309,7 +309,7 @@ def test_the_published_system_is_an_estimator_of_its_own() -> None:
     [
         pytest.param(SPLMLL("linear", random_state=0), (0.20, 0.765, 0.655), id="linear"),
         pytest.param(
-            SPLMLL(Network((64,)), cv=3, random_state=0), (0.17, 0.79, 0.68), id="network"
+            SPLMLL(Network((64,)), cv=3, random_state=0), (0.18, 0.78, 0.68), id="network"
         ),
     ],
 )
