@@ -8,7 +8,7 @@ one model for each fold, averaged at prediction time.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +19,9 @@ from splmll.arrays import take_rows
 
 Report = Callable[[int, int, Callable[[], Any]], bool]
 """(fold, largest number of epochs, the embedding as it stands) -> True to stop this fold."""
+
+Progress = Callable[[str, float], object]
+"""(what is being done, share of the work that is done) -> ignored."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +38,20 @@ class FitContext:
         Told of every epoch of a network; see ``Report``.
     previous : Embedding or None, default=None
         The same embedding as it was fitted before, where a warm start continues it.
+    on_progress : callable or None, default=None
+        Told what is being done and which share of the work is done; see ``Progress``.
     """
 
     seed: int = 0
     n_jobs: int | None = None
     report: Report | None = None
     previous: Any = None
+    on_progress: Progress | None = None
+
+    def tell(self, what: str, share: float) -> None:
+        """Say how far the work is, where anyone listens."""
+        if self.on_progress is not None:
+            self.on_progress(what, share)
 
 
 class Embedding(BaseEstimator):
@@ -126,10 +137,15 @@ class FoldModels(Embedding):
         self.check()
         context = FitContext() if context is None else context
         held = [np.flatnonzero(fold == k) for k in range(int(fold.max()) + 1)]
-        fitted = Parallel(n_jobs=context.n_jobs)(
-            delayed(_fit_fold)(self, X, Y, np.flatnonzero(fold != k), rows, k, context)
+        silent = replace(context, on_progress=None)  # who listens stays in this process
+        jobs = Parallel(n_jobs=context.n_jobs, return_as="generator")(
+            delayed(_fit_fold)(self, X, Y, np.flatnonzero(fold != k), rows, k, silent)
             for k, rows in enumerate(held)
         )
+        fitted = []
+        for model in jobs:
+            fitted.append(model)
+            context.tell(f"{type(self).__name__.lower()}, by folds", len(fitted) / len(held))
         self.models_, self.outputs_ = [model for model, _ in fitted], None
         self.out_of_fold_ = np.empty(Y.shape)
         for rows, (_, predicted) in zip(held, fitted, strict=True):

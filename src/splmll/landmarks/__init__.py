@@ -2,6 +2,7 @@
 
 from splmll.landmarks.classifier import SPLMLL
 from splmll.landmarks.explanation import Explanation
+from splmll.landmarks.out_of_fold import OutOfFold
 from splmll.landmarks.path import LandmarkPath
 
-__all__ = ["SPLMLL", "Explanation", "LandmarkPath"]
+__all__ = ["SPLMLL", "Explanation", "LandmarkPath", "OutOfFold"]

@@ -33,6 +33,7 @@ from splmll.embeddings import (
     automatic_embedding,
     embedding_of,
 )
+from splmll.embeddings.base import Progress
 from splmll.embeddings.linear import Linear
 from splmll.embeddings.wide_ridge import choose_solver
 from splmll.labels import read_labels
@@ -43,6 +44,7 @@ from splmll.landmarks.explanation import Explanation
 from splmll.landmarks.folds import LARGE_ROWS
 from splmll.landmarks.label_moments import LabelMoments, are_many, label_sums, varying_labels
 from splmll.landmarks.learning import Evidence, Landmarks, Learner, counts_up_to
+from splmll.landmarks.out_of_fold import OutOfFold
 from splmll.landmarks.path import LandmarkPath
 from splmll.landmarks.prediction import BlockPrediction
 from splmll.metrics import MEASURES, evaluate
@@ -308,6 +310,32 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
             from splmll.landmarks.distributed import fit_distributed
 
             return fit_distributed(self, X, Y)
+        self._fit(X, Y, None)
+        return self
+
+    @with_callbacks
+    def fit_out_of_fold(
+        self, X: Any, Y: Any = None, on_progress: Progress | None = None
+    ) -> OutOfFold:
+        """Learn as :meth:`fit` does, and return what models said of rows they had not seen.
+
+        Parameters
+        ----------
+        X, Y : as for :meth:`fit`
+            Features and labels.
+        on_progress : callable, optional
+            Told what is being done and which share of the work is done, from 0 to 1:
+            ``on_progress("linear classifiers", 0.25)``.
+
+        Returns
+        -------
+        out_of_fold : OutOfFold
+            Honest measures of the model come from it, with no rows held out.
+        """
+        self._check_parameters()
+        return self._fit(X, Y, on_progress)
+
+    def _fit(self, X: Any, Y: Any, on_progress: Progress | None) -> OutOfFold:
         if self._comes_in_chunks(X):
             return self._fit_chunks(X, Y)
         before = self._width() if self.warm_start and hasattr(self, "embedding_") else None
@@ -327,14 +355,15 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
             parts = label_sums(Y, fold)
             candidates = LabelMoments(sum_of(parts)).candidates(varying)
             targets = Y[:, candidates] if are_many(Y) else Y
-            embedding.fit(X, targets, fold, self._context(seed, progress))
+            context = self._context(seed, progress, on_progress)
+            embedding.fit(X, targets, fold, context)
             judged = out_of_core.judged_rows(Y.shape[0], Y.shape[1], seed)
             evidence = Evidence.of_rows(
                 embedding.out_of_fold_, Y, fold, candidates, varying, judged, seed
             )
-            self._learn(embedding, evidence, parts, X, targets)
+            found = self._learn(embedding, evidence, parts, X, targets)
         self._forget_stream()
-        return self
+        return found
 
     @available_if(_learns_from_sums)
     def partial_fit(self, X: Any, Y: Any, classes: Any = None) -> SPLMLL:
@@ -447,6 +476,10 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         -------
         self : SPLMLL
         """
+        self._learn_from(stream)
+        return self
+
+    def _learn_from(self, stream: out_of_core.Stream) -> OutOfFold:
         embedding, varying = self._make_embedding(None), stream.varying()
         total = sum_of(stream.folds)
         candidates = LabelMoments(total.labels_only()).candidates(varying)
@@ -468,14 +501,14 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
             may_soften=False,
             seed=stream.seed,
         )
-        self._learn(embedding, evidence, [part.labels_only() for part in stream.folds], None, None)
-        return self
+        label_parts = [part.labels_only() for part in stream.folds]
+        return self._learn(embedding, evidence, label_parts, None, None)
 
     # Pieces of learning -------------------------------------------------------------------------
 
     def _learn(
         self, embedding: Embedding, evidence: Evidence, label_parts: Any, X: Any, targets: Any
-    ) -> None:
+    ) -> OutOfFold:
         """Landmarks, recovery, threshold: everything that follows from out-of-fold predictions."""
         learner = Learner(evidence, self.pull, self.scoring, self.threshold)
         learned, scores = learner.learn(self._budget())
@@ -496,6 +529,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
             self.threshold,
             self.threshold_,
         )
+        return OutOfFold(evidence.Y, scores, learner.as_they_are(evidence.F), self.threshold)
 
     def _make_embedding(self, X: Any) -> Embedding:
         if isinstance(self.embedding, str) and self.embedding == "auto":
@@ -505,16 +539,18 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         embedding.check()
         return embedding
 
-    def _context(self, seed: int, progress: FitProgress) -> FitContext:
+    def _context(
+        self, seed: int, progress: FitProgress, on_progress: Progress | None
+    ) -> FitContext:
         previous = getattr(self, "embedding_", None) if self.warm_start else None
         if not progress.active:
-            return FitContext(seed, self.n_jobs, previous=previous)
+            return FitContext(seed, self.n_jobs, previous=previous, on_progress=on_progress)
 
         def report(fold: int, epochs: int, snapshot: Any) -> bool:
             return progress.epoch(fold, epochs, lambda: self._state_with(snapshot()))
 
         # Callbacks live in this process, so networks are trained here.
-        return FitContext(seed, None, report, previous)
+        return FitContext(seed, None, report, previous, on_progress)
 
     def _state_with(self, f: Embedding) -> dict[str, Any]:
         """The fitted attributes that prediction would need if training stopped now."""
@@ -589,7 +625,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
             return False
         return choose_solver(shape[0], shape[1], self._n_folds(Linear())) == "features"
 
-    def _fit_chunks(self, X: Any, Y: Any) -> SPLMLL:
+    def _fit_chunks(self, X: Any, Y: Any) -> OutOfFold:
         if Y is None:
             read_labels(Y)  # raises with scikit-learn's words
         check_consistent_length(X, Y)
@@ -602,9 +638,9 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         for rows in out_of_core.slices(X.shape[0]):
             stream = self._add(stream, take_rows(X, rows), take_rows(Y, rows), classes)
         assert stream is not None
-        self.learn_from(stream)
+        found = self._learn_from(stream)
         self._forget_stream()
-        return self
+        return found
 
     def _add(
         self, stream: out_of_core.Stream | None, X: Any, Y: Any, classes: Any

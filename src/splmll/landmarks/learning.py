@@ -346,9 +346,10 @@ class Learner:
     @cached_property
     def alone(self) -> Measured:
         """Measures of f alone, every label with its own prediction as it is."""
-        return self.judge.measure(self._as_they_are(self._judged_F))
+        return self.judge.measure(self.as_they_are(self._judged_F))
 
-    def _as_they_are(self, F: np.ndarray) -> np.ndarray:
+    def as_they_are(self, F: np.ndarray) -> np.ndarray:
+        """Return the scores of f alone, every label with its own prediction."""
         varying = self.evidence.candidates[self.allowed]
         return Map.identity(varying, self._label_mean)(F[:, self.allowed])
 
@@ -375,7 +376,7 @@ class Learner:
     ) -> np.ndarray:
         """Out-of-fold scores of rows, from the predictions of the chosen landmarks."""
         if setting.as_it_is:
-            return self._as_they_are(F)
+            return self.as_they_are(F)
         recovery = self._recovery(chosen, setting.softness)
         labels, F = self.evidence.candidates[chosen], F[:, chosen]
         result = np.empty((len(F), len(self.evidence.varying)))
