@@ -117,7 +117,8 @@ class MultilabelClassifier(ClassifierMixin, BaseEstimator):
         scores : ndarray of shape (n_rows, n_labels)
             Measured from ``offset_``. For a vector ``y`` of shape (n_rows,).
         """
-        decision = self._checked_scores(X) - self.offset_
+        # A Python float would be rounded to the precision of float32 scores.
+        decision = self._checked_scores(X) - np.float64(self.offset_)
         return decision[:, 0] if self.label_format_.kind == "vector" else decision
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -179,7 +180,8 @@ class MultilabelClassifier(ClassifierMixin, BaseEstimator):
     def _set_threshold(self, threshold: Threshold) -> None:
         self.threshold_ = threshold
         self.thresholds_ = threshold.per_label(self.label_format_.n_labels)
-        self.offset_ = threshold.offset
+        # One float below: a score equal to the threshold is predicted, so it must be positive.
+        self.offset_ = float(np.nextafter(threshold.offset, -np.inf))
 
     # Checks ----------------------------------------------------------------------------------
 

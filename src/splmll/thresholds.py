@@ -31,6 +31,10 @@ MIN_ROWS = 50
 # A label with fewer positives would get a threshold that fits those few rows and no others.
 MIN_POSITIVES = 5
 
+# Cuts whose measure is below the best by at most half of its standard deviation are as good: the
+# highest point of a jagged curve is where chance put it, the middle of what is as high is steadier.
+_NOISE = 0.5
+
 # Cells of a matrix that are worked on together where a rule needs several matrices at once.
 _CHUNK_CELLS = 2**20
 
@@ -209,9 +213,11 @@ def fit_threshold(
         A number is a fixed threshold. The others are learnt:
 
         - ``"micro-f1"``, ``"macro-f1"``, ``"hamming"``, ``"jaccard"``: the one threshold that is
-          best for that measure of :mod:`splmll.metrics`. All distinct cuts are tried. In Jaccard,
-          the mean over rows, a row with nothing relevant and nothing predicted counts 1: with 0,
-          anything could be predicted for rows without labels at no cost.
+          best for that measure of :mod:`splmll.metrics`. All distinct cuts are tried. For micro-F1
+          and Hamming loss, it is the middle one of those that differ from the best by no more than
+          chance (half a standard deviation of the number of errors). In Jaccard, the mean over
+          rows, a row with nothing relevant and nothing predicted counts 1: with 0, anything could
+          be predicted for rows without labels at no cost.
         - ``"per-label"``: for every label the threshold with the highest F1 (SCut). A label with
           fewer than ``MIN_POSITIVES`` (5) positives gets the micro-F1 threshold of all labels
           together.
@@ -237,7 +243,7 @@ def fit_threshold(
     -------
     threshold : Threshold
         The fitted rule. Learnt thresholds lie midway between two neighbouring scores; equal scores
-        always fall on the same side. Of equally good cuts the one with fewest labels is taken.
+        always fall on the same side.
 
     Examples
     --------
@@ -350,8 +356,9 @@ class _Task:
         """Return scores and relevances of known cells, best first, as far as F1 can be highest.
 
         With P relevant cells, the first k cells have an F1 of at most 2 P / (k + P). So if some cut
-        reaches F, the best one lies within the first 2 P / F - P cells. Mostly that is a small part
-        of all, and the rest need not be sorted.
+        reaches F, those that are better lie within the first 2 P / F - P cells. Mostly that is a
+        small part of all, and the rest need not be sorted. F is taken lower by the noise, twice to
+        be safe: cuts that are as good but for chance are wanted too.
         """
         scores, relevant = self.scores.ravel(), self.relevant.ravel()
         if self.known is not None:
@@ -360,8 +367,10 @@ class _Task:
         chosen = scores >= np.partition(scores, -P)[-P] if P else relevant
         hits = np.count_nonzero(relevant & chosen)
         if hits:
-            furthest = P * (np.count_nonzero(chosen) + P) / hits - P
-            enough = int(furthest) + 2
+            size = np.count_nonzero(chosen) + P
+            F = 2 * hits / size
+            lowest = max(F - 2 * _NOISE * float(np.sqrt((1 - F) / size)), F / 2)
+            enough = int(2 * P / lowest - P) + 2
             if enough < len(scores):
                 # Equal scores stay together, so these are the first cells of the whole list.
                 leading = scores >= np.partition(scores, -enough)[-enough]
@@ -395,6 +404,22 @@ def _best_threshold(values: np.ndarray, curve: np.ndarray) -> float:
     """Return the threshold at the highest point of a curve over the cuts 0, ..., n."""
     cuts = _possible_cuts(values)
     return _threshold_at(values, int(cuts[np.argmax(curve[cuts])]))
+
+
+def _steady_threshold(values: np.ndarray, curve: np.ndarray, noise: np.ndarray) -> float:
+    """Return the middle of the thresholds that are as good as the best, but for chance.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Scores, best first.
+    curve, noise : ndarray of shape (n + 1,)
+        The measure at the cuts 0, ..., n, and its standard deviation.
+    """
+    cuts = _possible_cuts(values)
+    best = cuts[np.argmax(curve[cuts])]
+    as_good = cuts[curve[cuts] >= curve[best] - _NOISE * noise[best]]
+    return _threshold_at(values, int(as_good[(len(as_good) - 1) // 2]))
 
 
 def _f1_curve(relevant: np.ndarray, n_relevant: int) -> np.ndarray:
@@ -444,8 +469,12 @@ def _fit_micro_f1(task: _Task) -> GlobalThreshold:
     values, relevant = task.cells_for_f1()
     if not relevant.any():
         return GlobalThreshold(task.default)
-    curve = _f1_curve(relevant, int(np.count_nonzero(task.relevant)))
-    return GlobalThreshold(_best_threshold(values, curve))
+    n_relevant = int(np.count_nonzero(task.relevant))
+    curve = _f1_curve(relevant, n_relevant)
+    # 1 - F1 is the share of errors among all that is predicted or relevant.
+    size = np.arange(len(curve)) + n_relevant
+    noise = np.sqrt((1 - curve) / size)
+    return GlobalThreshold(_steady_threshold(values, curve, noise))
 
 
 def _fit_macro_f1(task: _Task) -> GlobalThreshold:
@@ -469,7 +498,8 @@ def _fit_hamming(task: _Task) -> GlobalThreshold:
     if not len(values):
         return GlobalThreshold(task.default)
     curve = np.concatenate([[0], np.cumsum(np.where(relevant, 1, -1))])
-    return GlobalThreshold(_best_threshold(values, curve))
+    errors = np.count_nonzero(relevant) - curve
+    return GlobalThreshold(_steady_threshold(values, curve, np.sqrt(errors)))
 
 
 def _fit_cardinality(task: _Task) -> GlobalThreshold:

@@ -103,7 +103,7 @@ ESTIMATORS: list[Any] = [
     SPLMLL(OneVsRest(scale=False)),
     SPLMLL(Kernel(scale=True), cv=3, threshold="per-label"),
     SPLMLL(SMALL_NETWORK, cv=2),
-    SPLMLL(Trees(n_estimators=13), cv=3),
+    SPLMLL(Trees(n_estimators=10), cv=3),
     SPLMLL([Linear(scale=False), OneVsRest(LogisticRegression(), scale=False)], cv=2),
     PublishedSPLMLL(**SMALL_ALTERNATION),
     # A linear map needs longer steps, or its first weights still decide what it predicts.

@@ -16,12 +16,10 @@ from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator
 
 from splmll.arrays import take_rows
+from splmll.progress import Progress
 
 Report = Callable[[int, int, Callable[[], Any]], bool]
 """(fold, largest number of epochs, the embedding as it stands) -> True to stop this fold."""
-
-Progress = Callable[[str, float], object]
-"""(what is being done, share of the work that is done) -> ignored."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,10 @@ class FitContext:
     previous : Embedding or None, default=None
         The same embedding as it was fitted before, where a warm start continues it.
     on_progress : callable or None, default=None
-        Told what is being done and which share of the work is done; see ``Progress``.
+        Told what is being done and which share of it is done; see :mod:`splmll.progress`.
+    worth : callable or None, default=None
+        ``worth(F, Y)`` says how good probabilities of held-out rows are for what they are wanted
+        for; larger is better. By it an embedding chooses among settings of its own.
     """
 
     seed: int = 0
@@ -47,6 +48,7 @@ class FitContext:
     report: Report | None = None
     previous: Any = None
     on_progress: Progress | None = None
+    worth: Callable[[np.ndarray, np.ndarray], float] | None = None
 
     def tell(self, what: str, share: float) -> None:
         """Say how far the work is, where anyone listens."""
@@ -68,6 +70,9 @@ class Embedding(BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+
+    #: Whether every label has a model of its own: then fewer candidates cost less.
+    one_per_label: ClassVar[bool] = False
 
     out_of_fold_: np.ndarray
 

@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval
 
 from splmll.arrays import dense
 from splmll.embeddings.base import Embedding, FitContext
+from splmll.progress import Stages
 from splmll.statistics import split_unknown
 
 
@@ -79,8 +80,10 @@ class Blend(Embedding):
         context = FitContext() if context is None else context
         before = getattr(context.previous, "members_", [None] * len(self.members))
         self.members_ = self._members()
-        for member, previous in zip(self.members_, before, strict=True):
-            member.fit(X, Y, fold, replace(context, previous=previous))
+        stages, n = Stages(context.on_progress), len(self.members_)
+        for k, (member, previous) in enumerate(zip(self.members_, before, strict=True)):
+            stages.begin(k / n, (k + 1) / n)
+            member.fit(X, Y, fold, replace(context, previous=previous, on_progress=stages))
         predictions = np.stack([member.out_of_fold_ for member in self.members_])
         labels, known = split_unknown(dense(Y))
         rows = np.ones(labels.shape, dtype=bool) if known is None else known > 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,8 +24,8 @@ from splmll.arrays import dense, forget, take_rows
 from splmll.embeddings.base import Embedding, FitContext
 from splmll.embeddings.label_columns import LabelColumns, bounding_slope
 from splmll.embeddings.scaling import fitted_scaler, scaled
-from splmll.metrics import average_precision, micro_f1, ranking_loss
-from splmll.thresholds import fit_threshold
+from splmll.metrics import average_precision
+from splmll.progress import Stages
 
 # What estimator="auto" tries: of each loss the first C, then its neighbours while they are better.
 SVM_C = (0.03, 0.1, 0.3, 1.0)
@@ -33,6 +34,7 @@ START = 1, 2  # where the two searches begin in these lists
 JUDGED_LABELS = 100  # labels that decide where there are more: every so many in order of frequency
 
 LABELS_AT_ONCE = 32  # labels that one job fits
+SEARCH_SHARE = 0.25  # of the work until out-of-fold predictions are there, for who watches it
 
 
 class OneVsRest(Embedding):
@@ -55,8 +57,8 @@ class OneVsRest(Embedding):
     estimator_ : estimator
         What was fitted for every label.
     scores_ : dict
-        With ``estimator="auto"``: how good every setting tried was on held-out rows, by average
-        precision, micro-F1 and ranking loss together.
+        With ``estimator="auto"``: what every setting tried was worth on held-out rows (see
+        ``FitContext.worth``).
     slope_ : float or None
         Slope of the logistic curve through (0, 1/2) that bounds decision values; None where the
         estimator has none.
@@ -79,6 +81,7 @@ class OneVsRest(Embedding):
 
     #: Folds that serve as well as more: a model of two thirds of the rows is near enough.
     preferred_folds: ClassVar[int] = 3
+    one_per_label: ClassVar[bool] = True
 
     def __init__(self, estimator: Any = "auto", scale: bool | str = "auto") -> None:
         self.estimator = estimator
@@ -98,7 +101,12 @@ class OneVsRest(Embedding):
         else:
             self.estimator_ = self.estimator
         margins = np.full(targets.shape, np.nan)
-        for k in range(int(fold.max()) + 1):
+        n_folds, searched = int(fold.max()) + 1, SEARCH_SHARE if own else 0.0
+        stages = Stages(context.on_progress)
+        context = replace(context, on_progress=stages)
+        for k in range(n_folds):
+            start, end = (searched + (1 - searched) * (k + step) / n_folds for step in (0, 1))
+            stages.begin(start, end)
             held = np.flatnonzero(fold == k)
             if k == 0 and first is not None:
                 models = first
@@ -203,11 +211,14 @@ def _fit_labels(
     linear = isinstance(estimator, (LinearSVC, LogisticRegression))
     seeded = _seeded(estimator, context.seed + seed_offset)
     # Processes, not threads: those share liblinear's random numbers, and no two fits are the same.
-    fitted = Parallel(n_jobs=context.n_jobs)(
+    fitted = Parallel(n_jobs=context.n_jobs, return_as="generator")(
         delayed(_fit_block)(seeded, taken, [targets.column(j) for j in block], rows)
         for block in blocks
     )
-    estimators = [each for block in fitted for each in block]
+    estimators: list[Any] = []
+    for block in fitted:
+        estimators += block
+        context.tell("one model per label", len(estimators) / n_labels)
     if not linear:
         return LabelModels(estimators)
     weights = np.full((X.shape[1], n_labels), np.nan, dtype=np.float32)
@@ -273,17 +284,22 @@ def _search(
 ) -> tuple[Any, dict[tuple[str, float], float], Any]:
     """Return the best setting, what each one scored, and its models of the first fold if whole."""
     judged = targets.sample(JUDGED_LABELS)
+    silent = replace(context, on_progress=None)
     train, held = np.flatnonzero(fold != 0), np.flatnonzero(fold == 0)
     X_held, truth = take_rows(X, held), dense(judged.columns[held])
-    counted = np.asarray(truth.any(axis=1))
+    held_targets, worth = LabelColumns(truth), context.worth or precision
     scores: dict[tuple[str, float], float] = {}
     fitted: dict[tuple[str, float], Any] = {}
 
     def score(loss: str, C: float) -> float:
         if (loss, C) not in scores:
-            models = _fit_labels(linear_setting(loss, C), X, judged, train, context)
+            share = SEARCH_SHARE * len(scores) / (len(SVM_C) + len(LOGISTIC_C))
+            context.tell("choosing the linear classifiers", share)
+            models = _fit_labels(linear_setting(loss, C), X, judged, train, silent)
             fitted[loss, C] = models
-            scores[loss, C] = _quality(models.decide(X_held), truth, counted)
+            margins = models.decide(X_held)
+            bounded = expit(bounding_slope(margins, held_targets) * margins)
+            scores[loss, C] = worth(np.nan_to_num(bounded, nan=0.0), truth)
         return scores[loss, C]
 
     for loss, values, start in (
@@ -308,23 +324,18 @@ def _search(
     return linear_setting(*best), scores, first
 
 
-def _quality(margins: np.ndarray, truth: np.ndarray, counted: np.ndarray) -> float:
-    """Minus the log of the product of three errors; an unlearned label comes last.
+def precision(F: np.ndarray, Y: np.ndarray) -> float:
+    """Return the average precision of probabilities, where nobody wants anything else of them.
 
-    One minus average precision, one minus micro-F1 at its best cut, and ranking loss: each alone
-    would take models that are poor in the other two.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll.embeddings.one_vs_rest import precision
+    >>> precision(np.array([[0.9, 0.1], [0.8, 0.3]]), np.array([[1, 0], [0, 1]]))
+    0.75
     """
-    if not counted.any():
-        return 0.0
-    lowest = np.nanmin(margins) if np.isfinite(margins).any() else 0.0
-    margins = np.nan_to_num(margins, nan=lowest)
-    predicted = fit_threshold("micro-f1", truth, margins).apply(margins)
-    errors = (
-        1 - average_precision(truth[counted], margins[counted]),
-        1 - micro_f1(truth.astype(int), predicted),
-        ranking_loss(truth[counted], margins[counted]),
-    )
-    return -float(np.log(np.maximum(errors, 1e-6)).sum())
+    counted = Y.any(axis=1)
+    return average_precision(Y[counted], F[counted]) if counted.any() else 0.0
 
 
 def is_one_per_label(value: Any) -> bool:

@@ -33,7 +33,6 @@ from splmll.embeddings import (
     automatic_embedding,
     embedding_of,
 )
-from splmll.embeddings.base import Progress
 from splmll.embeddings.linear import Linear
 from splmll.embeddings.wide_ridge import choose_solver
 from splmll.labels import read_labels
@@ -42,13 +41,16 @@ from splmll.landmarks.completion import Completion
 from splmll.landmarks.cost import Cost, estimate_cost
 from splmll.landmarks.explanation import Explanation
 from splmll.landmarks.folds import LARGE_ROWS
-from splmll.landmarks.label_moments import LabelMoments, are_many, label_sums, varying_labels
+from splmll.landmarks.label_moments import LabelMoments, label_sums, varying_labels
 from splmll.landmarks.learning import Evidence, Landmarks, Learner, counts_up_to
 from splmll.landmarks.out_of_fold import OutOfFold
 from splmll.landmarks.path import LandmarkPath
 from splmll.landmarks.prediction import BlockPrediction
+from splmll.landmarks.screening import screened
+from splmll.landmarks.worth import worth_after_recovery
 from splmll.metrics import MEASURES, evaluate
 from splmll.model_selection.stratification import MultilabelStratifiedKFold
+from splmll.progress import Progress, Stages
 from splmll.statistics import sum_of
 from splmll.thresholds import (
     MIN_ROWS,
@@ -61,6 +63,9 @@ from splmll.thresholds import (
 FOLDS = 5  # cv="auto", unless the embedding is content with fewer
 SLOPE_ROWS = 2000  # rows on which the slope of the probabilities is fitted
 SLOPE_CELLS = 2**22  # labels of those rows, where labels are very many
+# Shares of the work of a fit, for whoever watches it: out-of-fold predictions, choices, and models
+# of all rows.
+PREDICTING, CHOOSING, FINISHING = (0.0, 0.7), (0.7, 0.8), (0.8, 1.0)
 PLAIN_SLOPE = 4.0  # probabilities follow scores with slope 1 around the threshold
 
 
@@ -111,7 +116,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         smallest number that loses nothing out of fold: by more than one standard error it is no
         worse than the best number in ``scoring``, no worse than all labels in average precision,
         ranking loss, micro-F1 and macro-F1, and no worse than the embedding alone. Where less than
-        a quarter of the labels could be spared, all are kept.
+        a quarter of the labels, or fewer than three, could be spared, all are kept.
     pull : float or "auto", default="auto"
         How strongly recovery is pulled towards "a landmark keeps its own prediction"; ``inf``
         leaves nothing else. "auto" chooses out of fold, with the embedding alone among the choices.
@@ -310,7 +315,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
             from splmll.landmarks.distributed import fit_distributed
 
             return fit_distributed(self, X, Y)
-        self._fit(X, Y, None)
+        self._fit_rows(X, Y, None)
         return self
 
     @with_callbacks
@@ -333,9 +338,9 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
             Honest measures of the model come from it, with no rows held out.
         """
         self._check_parameters()
-        return self._fit(X, Y, on_progress)
+        return self._fit_rows(X, Y, on_progress)
 
-    def _fit(self, X: Any, Y: Any, on_progress: Progress | None) -> OutOfFold:
+    def _fit_rows(self, X: Any, Y: Any, on_progress: Progress | None) -> OutOfFold:
         if self._comes_in_chunks(X):
             return self._fit_chunks(X, Y)
         before = self._width() if self.warm_start and hasattr(self, "embedding_") else None
@@ -354,14 +359,17 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
             varying = varying_labels(Y)
             parts = label_sums(Y, fold)
             candidates = LabelMoments(sum_of(parts)).candidates(varying)
-            targets = Y[:, candidates] if are_many(Y) else Y
-            context = self._context(seed, progress, on_progress)
-            embedding.fit(X, targets, fold, context)
+            stages = Stages(on_progress)
+            stages.begin(*PREDICTING)
+            if embedding.one_per_label:
+                candidates = screened(X, Y, fold, candidates, self._budget(), seed)
+            targets = Y if len(candidates) == Y.shape[1] else Y[:, candidates]
+            embedding.fit(X, targets, fold, self._context(seed, progress, stages))
             judged = out_of_core.judged_rows(Y.shape[0], Y.shape[1], seed)
             evidence = Evidence.of_rows(
                 embedding.out_of_fold_, Y, fold, candidates, varying, judged, seed
             )
-            found = self._learn(embedding, evidence, parts, X, targets)
+            found = self._learn(embedding, evidence, parts, X, targets, stages)
         self._forget_stream()
         return found
 
@@ -497,21 +505,30 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
             Y=Y,
             fold=fold,
             varying=varying,
-            sums=lambda softness: sums,
+            sums=lambda softness, lean: sums,
             may_soften=False,
             seed=stream.seed,
         )
         label_parts = [part.labels_only() for part in stream.folds]
-        return self._learn(embedding, evidence, label_parts, None, None)
+        return self._learn(embedding, evidence, label_parts, None, None, Stages(None))
 
     # Pieces of learning -------------------------------------------------------------------------
 
     def _learn(
-        self, embedding: Embedding, evidence: Evidence, label_parts: Any, X: Any, targets: Any
+        self,
+        embedding: Embedding,
+        evidence: Evidence,
+        label_parts: Any,
+        X: Any,
+        targets: Any,
+        stages: Stages,
     ) -> OutOfFold:
         """Landmarks, recovery, threshold: everything that follows from out-of-fold predictions."""
+        stages.begin(*CHOOSING)
+        stages("landmarks and recovery", 0.0)
         learner = Learner(evidence, self.pull, self.scoring, self.threshold)
         learned, scores = learner.learn(self._budget())
+        stages.begin(*FINISHING)
         embedding.finish(X, targets, learned.outputs)
         self.embedding_, self.learned_ = embedding, learned
         self.representativeness_ = LabelMoments(sum_of(label_parts)).representativeness()
@@ -529,6 +546,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
             self.threshold,
             self.threshold_,
         )
+        stages("done", 1.0)
         return OutOfFold(evidence.Y, scores, learner.as_they_are(evidence.F), self.threshold)
 
     def _make_embedding(self, X: Any) -> Embedding:
@@ -539,18 +557,16 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         embedding.check()
         return embedding
 
-    def _context(
-        self, seed: int, progress: FitProgress, on_progress: Progress | None
-    ) -> FitContext:
+    def _context(self, seed: int, progress: FitProgress, on_progress: Progress) -> FitContext:
         previous = getattr(self, "embedding_", None) if self.warm_start else None
         if not progress.active:
-            return FitContext(seed, self.n_jobs, previous=previous, on_progress=on_progress)
+            return FitContext(seed, self.n_jobs, None, previous, on_progress, worth_after_recovery)
 
         def report(fold: int, epochs: int, snapshot: Any) -> bool:
             return progress.epoch(fold, epochs, lambda: self._state_with(snapshot()))
 
         # Callbacks live in this process, so networks are trained here.
-        return FitContext(seed, None, report, previous, on_progress)
+        return FitContext(seed, None, report, previous, on_progress, worth_after_recovery)
 
     def _state_with(self, f: Embedding) -> dict[str, Any]:
         """The fitted attributes that prediction would need if training stopped now."""
@@ -878,7 +894,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         embedding = model._make_embedding(X)
         seed = embedding.agreed_seed(model._seed())
         fold = model._folds(Y, seed, embedding)
-        embedding.fit(X, Y, fold, FitContext(seed, self.n_jobs))
+        embedding.fit(X, Y, fold, FitContext(seed, self.n_jobs, worth=worth_after_recovery))
         F, every = embedding.out_of_fold_, np.arange(Y.shape[1])
         evidence = Evidence.of_rows(F, Y, fold, every, varying, slice(None), seed)
         learner = Learner(evidence, self.pull, self.scoring, self.threshold)

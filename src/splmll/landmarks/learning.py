@@ -22,7 +22,13 @@ from splmll.subset_search import SubsetProblem, addition_order
 from splmll.thresholds import MIN_ROWS
 
 PULLS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, np.inf)
-SOFTNESSES = (1.0, 0.7, 0.5, 0.35)
+SHAPES = tuple(  # softness and lean; those that lean are steeper
+    {"softness": softness, "lean": lean}
+    for softness, lean in (
+        *((1.0, 0.0), (0.7, 0.0), (0.5, 0.0), (0.35, 0.0)),
+        *((1.0, 1.0), (1.4, 1.0), (2.0, 2.0)),
+    )
+)
 TAILS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)
 
 
@@ -34,6 +40,8 @@ class Setting:
     ----------
     softness : float, default=1.0
         How predictions are flattened before; see :func:`splmll.landmarks.recovery.softened`.
+    lean : float, default=0.0
+        How far they are shifted before that.
     pull : float, default=0.3
         The pull of the recovery towards "a landmark keeps its own prediction".
     tail : float, default=0.0
@@ -45,19 +53,22 @@ class Setting:
     """
 
     softness: float = 1.0
+    lean: float = 0.0
     pull: float = 0.3
     tail: float = 0.0
     as_it_is: bool = False
 
-    def changed(self, name: str, value: Any) -> Setting:
-        """Return the same setting with one thing changed."""
-        return Setting(**{**vars(self), name: value})
+    @property
+    def shape(self) -> tuple[float, float]:
+        """Softness and lean."""
+        return self.softness, self.lean
 
 
 AS_IT_IS = Setting(pull=np.inf, as_it_is=True)
 
-# Fewer landmarks must spare a quarter of the models: to drop one label of six is not worth a risk.
+# Fewer landmarks must spare a quarter of the models, and three: two of six are not worth a risk.
 WORTH_WHILE = 0.75
+LEAST_SPARED = 3
 
 # A number of landmarks that is behind the best by so much: fewer need not be tried.
 HOPELESS = 0.05
@@ -82,8 +93,8 @@ class Evidence:
     varying : ndarray of bool
         Labels that are not constant.
     sums : callable
-        ``sums(softness)`` returns the sums of softened predictions with all labels, fold by fold,
-        over all rows.
+        ``sums(softness, lean)`` returns the sums of softened predictions with all labels, fold by
+        fold, over all rows.
     may_soften : bool
         Whether predictions are probabilities and all rows are at hand.
     seed : int
@@ -95,7 +106,7 @@ class Evidence:
     Y: Any
     fold: np.ndarray
     varying: np.ndarray
-    sums: Callable[[float], Sequence[Statistics]]
+    sums: Callable[[float, float], Sequence[Statistics]]
     may_soften: bool
     seed: int
 
@@ -112,9 +123,9 @@ class Evidence:
     ) -> Evidence:
         """Return the evidence of rows in memory, ``judged`` those that choices are judged on."""
 
-        def sums(softness: float) -> list[Statistics]:
+        def sums(softness: float, lean: float) -> list[Statistics]:
             return fold_statistics(
-                softened(F, softness), Y, fold, center_features=False, label_pairs=False
+                softened(F, softness, lean), Y, fold, center_features=False, label_pairs=False
             )
 
         bounded = bool(F.min(initial=0.5) >= 0 and F.max(initial=0.5) <= 1)
@@ -163,7 +174,7 @@ class Landmarks:
 
         With ``map.intercept`` they sum to the scores.
         """
-        parts = softened(F, self.setting.softness)[:, :, None] * self.map.recovery[None]
+        parts = softened(F, *self.setting.shape)[:, :, None] * self.map.recovery[None]
         if self.setting.tail:
             place = np.arange(len(self.labels))
             parts[:, place, self.labels] += self.setting.tail * logarithm(F)
@@ -208,7 +219,7 @@ class Learner:
         self.allowed = evidence.varying[evidence.candidates]
         self._judged_fold = evidence.fold[self.judge.rows]
         self._judged_F = evidence.F[self.judge.rows]
-        self._sums: dict[float, Sequence[Statistics]] = {}
+        self._sums: dict[tuple[float, float], Sequence[Statistics]] = {}
         self._measured: dict[tuple[bytes, Setting], Measured] = {}
 
     def learn(self, n_landmarks: int | None) -> tuple[Landmarks, np.ndarray]:
@@ -225,13 +236,13 @@ class Learner:
             # Too little to choose on: all keep their own predictions, unless there is a budget.
             setting = Setting() if self.pull == "auto" else Setting(pull=float(self.pull))
             if budget is not None and budget < len(every):
-                return self._described(select(self._problem(1.0), budget), setting, [])
+                return self._described(select(self._problem(AS_IT_IS), budget), setting, [])
             return self._described(every, AS_IT_IS if self.pull == "auto" else setting, [])
         setting = self._best_setting(every)
         if budget is None:
             return self._smallest_that_loses_nothing(every, setting)
         if budget < len(every):
-            every = select(self._problem(setting.softness), budget)
+            every = select(self._problem(setting), budget)
             setting = self._nearby(every, setting)
         return self._described(every, setting, [self._step(every, setting)])
 
@@ -250,7 +261,7 @@ class Learner:
         """Return for every number of landmarks their labels and their out-of-fold scores."""
         every = np.flatnonzero(self.allowed)
         whole = self._best_setting(every)
-        problem = self._problem(whole.softness)
+        problem = self._problem(whole)
         order, _ = addition_order(problem, max(counts))
         found = []
         for count in counts:
@@ -267,18 +278,20 @@ class Learner:
     def _best_setting(self, chosen: np.ndarray) -> Setting:
         """Choose how every label is mixed from all; f alone must not be better.
 
-        One thing is varied at a time, softness and pull twice: they go together. A change must gain
+        One thing is varied at a time, shape and pull twice: they go together. A change must gain
         more than a standard error: small data would choose by chance.
         """
         best = Setting() if self.pull == "auto" else Setting(pull=float(self.pull))
-        choices: dict[str, tuple[Any, ...]] = {}
-        if self.evidence.may_soften:
-            choices |= {"softness": SOFTNESSES, "tail": TAILS}
-        if self.pull == "auto":
-            choices["pull"] = PULLS
+        shapes, tails = (SHAPES, TAILS) if self.evidence.may_soften else ((), ())
+        pulls = PULLS if self.pull == "auto" else ()
+        choices: dict[str, list[dict[str, Any]]] = {
+            "shape": [dict(shape) for shape in shapes],
+            "pull": [{"pull": pull} for pull in pulls],
+            "tail": [{"tail": tail} for tail in tails],
+        }
         tried = [best]
-        for name in ("softness", "pull", "tail", "pull", "softness"):
-            others = [best.changed(name, value) for value in choices.get(name, ())]
+        for name in ("shape", "pull", "tail", "pull", "shape"):
+            others = [replace(best, **change) for change in choices[name]]
             tried += [each for each in others if each not in tried]
             other = max(others, key=lambda each: self._value(chosen, each), default=best)
             if self.judge.is_better(self._measure(chosen, other), self._measure(chosen, best)):
@@ -317,7 +330,7 @@ class Learner:
         self, every: np.ndarray, whole: Setting
     ) -> tuple[Landmarks, np.ndarray]:
         """Follow the path downwards and take the smallest number that is as good as the best."""
-        problem = self._problem(whole.softness)
+        problem = self._problem(whole)
         order, _ = addition_order(problem, len(every))
         setting, best = whole, self._measure(every, whole)
         steps = [self._step(every, whole)]
@@ -332,7 +345,7 @@ class Learner:
         enough = [
             (count, setting.pull, setting)
             for count, setting, measured in steps
-            if count <= WORTH_WHILE * len(every)
+            if count <= min(WORTH_WHILE * len(every), len(every) - LEAST_SPARED)
             and not self.judge.is_worse(measured, best)
             and not self.judge.loses(measured, self._measure(every, whole))
             and not self.judge.hurts(measured, self.alone)
@@ -355,18 +368,19 @@ class Learner:
 
     @cached_property
     def _label_mean(self) -> np.ndarray:
-        return sum_of(self._parts(1.0)).label_mean
+        return sum_of(self._parts(AS_IT_IS)).label_mean
 
-    def _parts(self, softness: float) -> Sequence[Statistics]:
-        if softness not in self._sums:
-            self._sums = {softness: self.evidence.sums(softness)}  # each is large: one at a time
-        return self._sums[softness]
+    def _parts(self, setting: Setting) -> Sequence[Statistics]:
+        if setting.shape not in self._sums:
+            # Each is large: one at a time.
+            self._sums = {setting.shape: self.evidence.sums(*setting.shape)}
+        return self._sums[setting.shape]
 
-    def _problem(self, softness: float) -> SubsetProblem:
-        return honest_problem(sum_of(self._parts(softness)), self.allowed)
+    def _problem(self, setting: Setting) -> SubsetProblem:
+        return honest_problem(sum_of(self._parts(setting)), self.allowed)
 
-    def _recovery(self, chosen: np.ndarray, softness: float) -> CrossFittedRecovery:
-        parts = self._parts(softness)
+    def _recovery(self, chosen: np.ndarray, setting: Setting) -> CrossFittedRecovery:
+        parts = self._parts(setting)
         if not np.array_equal(chosen, np.arange(len(self.evidence.candidates))):
             parts = [part.of_features(chosen) for part in parts]
         return CrossFittedRecovery(parts, self.evidence.candidates[chosen], self.evidence.varying)
@@ -377,7 +391,7 @@ class Learner:
         """Out-of-fold scores of rows, from the predictions of the chosen landmarks."""
         if setting.as_it_is:
             return self.as_they_are(F)
-        recovery = self._recovery(chosen, setting.softness)
+        recovery = self._recovery(chosen, setting)
         labels, F = self.evidence.candidates[chosen], F[:, chosen]
         result = np.empty((len(F), len(self.evidence.varying)))
         for k in np.unique(fold):
@@ -404,7 +418,7 @@ class Learner:
     ) -> tuple[Landmarks, np.ndarray]:
         """Put together what was learned."""
         evidence, candidates = self.evidence, self.evidence.candidates
-        total = sum_of(self._parts(setting.softness))
+        total = sum_of(self._parts(setting))
         problem = honest_problem(total, np.isin(np.arange(len(candidates)), chosen))
         order, values = addition_order(problem, len(chosen))
         explained = -np.diff(values, prepend=problem.total) / max(problem.total, 1e-300)
@@ -412,7 +426,7 @@ class Learner:
         if setting.as_it_is:
             found = Map.identity(candidates[order], total.label_mean)
         else:
-            found = self._recovery(order, setting.softness).map(setting.pull)
+            found = self._recovery(order, setting).map(setting.pull)
         measures = {}
         if steps:
             final = self.judge.measure(scores[self.judge.rows])
@@ -444,9 +458,9 @@ def mixed(found: Map, F: np.ndarray, labels: np.ndarray, setting: Setting) -> np
     labels : ndarray of int
         The labels of the landmarks.
     setting : Setting
-        Softness and tail.
+        Softness, lean and tail.
     """
-    scores = found(softened(F, setting.softness))
+    scores = found(softened(F, *setting.shape))
     if setting.tail:
         scores[:, labels] += setting.tail * logarithm(F)
     return scores

@@ -22,18 +22,22 @@ _LEAST_PULL = 1e-8
 CERTAIN = 1e-9  # how near to 0 and 1 a probability is taken to be
 
 
-def softened(F: np.ndarray, softness: float) -> np.ndarray:
-    """Flatten probabilities: their log-odds are multiplied by the softness.
+def softened(F: np.ndarray, softness: float, lean: float = 0.0) -> np.ndarray:
+    """Flatten or steepen probabilities: their log-odds are shifted, then multiplied.
 
     A probability of .001 and one of .000001 rank labels, but next to each other in a sum they are
     the same. Flatter ones keep the ranks of unlikely labels at the expense of the likely ones.
+    Rare labels hardly ever come near 1/2: leaning moves the steep part of the curve to where they
+    are, and leaves what is all but impossible near 0.
 
     Parameters
     ----------
     F : ndarray
-        Probabilities; anything if the softness is 1.
+        Probabilities; anything if they are left as they are.
     softness : float
-        1 leaves them as they are.
+        Factor of the log-odds; 1 leaves them as they are.
+    lean : float, default=0.0
+        Added to the log-odds before.
 
     Examples
     --------
@@ -42,9 +46,9 @@ def softened(F: np.ndarray, softness: float) -> np.ndarray:
     >>> softened(np.array([0.1, 0.5, 0.9]), 0.5)
     array([0.25, 0.5 , 0.75])
     """
-    if softness == 1:
+    if softness == 1 and lean == 0:
         return F
-    return np.asarray(expit(softness * logit(np.clip(F, CERTAIN, 1 - CERTAIN))))
+    return np.asarray(expit(softness * (logit(np.clip(F, CERTAIN, 1 - CERTAIN)) + lean)))
 
 
 def logarithm(F: np.ndarray) -> np.ndarray:

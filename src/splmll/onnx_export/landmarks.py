@@ -34,18 +34,19 @@ def add_landmark_scores(graph: Graph, model: SPLMLL, features: str) -> str:
     if len(learned.labels) == 0:
         return graph.repeated(learned.map.intercept, features)
     F = add_embedding(graph, model.embedding_, features)
-    mixed = _softened(graph, F, float(learned.setting.softness))
+    mixed = _softened(graph, F, *learned.setting.shape)
     scores = graph.affine(mixed, learned.map.recovery, learned.map.intercept)
     return graph.node("Add", scores, _tail(graph, F, learned)) if learned.setting.tail else scores
 
 
-def _softened(graph: Graph, F: str, softness: float) -> str:
-    """Multiply the log-odds of probabilities."""
-    if softness == 1:
+def _softened(graph: Graph, F: str, softness: float, lean: float) -> str:
+    """Shift and multiply the log-odds of probabilities."""
+    if softness == 1 and lean == 0:
         return F
     inside = graph.node("Clip", F, CERTAIN, 1 - CERTAIN)
     odds = graph.node("Div", inside, graph.node("Sub", 1.0, inside))
-    return graph.node("Sigmoid", graph.node("Mul", graph.node("Log", odds), softness))
+    shifted = graph.node("Add", graph.node("Log", odds), float(lean))
+    return graph.node("Sigmoid", graph.node("Mul", shifted, float(softness)))
 
 
 def _tail(graph: Graph, F: str, learned: Landmarks) -> str:
