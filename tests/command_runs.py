@@ -11,6 +11,12 @@ import pytest
 from splmll.cli import main
 
 
+def trouble(said: str) -> str:
+    """Return what is said from an error on; lines before it tell what was being done."""
+    start = said.find("splmll: ")
+    return said[start:] if start >= 0 else ""
+
+
 def here(capfd, *arguments: object) -> tuple[int, str, str]:
     """Run a command in this process; return its status and what it printed."""
     with pytest.raises(SystemExit) as end:

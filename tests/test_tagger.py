@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import subprocess
+import sys
+from dataclasses import fields
 
 import numpy as np
 import pandas as pd
@@ -44,16 +47,17 @@ def corners(n_rows: int = 120) -> tuple[np.ndarray, np.ndarray]:
 def test_every_kind_of_column_becomes_features(tagger) -> None:
     assert tagger.column_kinds == {"body": "text", "hours": "numeric", "site": "categorical"}
     columns = tagger.pipeline[0].get_feature_names_out()
-    assert "text 0__rotor" in columns
+    assert "text__rotor" in columns
     assert "numeric__hours" in columns
     assert "categorical__site_north" in columns
     assert isinstance(tagger.pipeline[-1].embedding_, OneVsRest)
 
 
 def test_it_learns_and_says_so_on_rows_it_had_not_seen(tagger, tmp_path) -> None:
-    assert tagger.held_out.n_rows == 40
-    assert tagger.held_out.measures["micro_f1"] > 0.9
-    assert list(tagger.held_out.labels.index) == ["door", "oil", "pump", "urgent"]
+    assert (tagger.measured.how, tagger.measured.n_rows) == ("out of fold", 200)
+    assert tagger.measured.measures["micro_f1"] > 0.9
+    assert tagger.measured.alone.keys() == tagger.measured.measures.keys()
+    assert list(tagger.measured.labels.index) == ["door", "oil", "pump", "urgent"]
     other = read_alike(
         write_notes(tmp_path / "other.csv", 80, seed=1), tagger.reading, tagger.column_kinds
     )
@@ -117,7 +121,7 @@ def test_sparse_labels_and_a_single_label() -> None:
         ["right", "up", "both"]
     ]
     one = Tagger.fit(Dataset(X, Y[:, :1], list("xyz"), ["right"]), "BR")
-    assert one.held_out.labels.loc["right", "f1"] == one.held_out.measures["micro_f1"]
+    assert one.measured.labels.loc["right", "f1"] == one.measured.measures["micro_f1"]
 
 
 # Measuring --------------------------------------------------------------------------------------
@@ -153,6 +157,56 @@ def test_best_and_worst_labels() -> None:
     assert list(measured.best(2).index) == ["b", "a"]
     assert list(measured.worst().index) == ["a", "c", "b"]
     assert measured.to_dict()["labels"]["d"] == {"rows": 0, "f1": None}
+
+
+def test_one_fit_measures_itself(notes, monkeypatch) -> None:
+    fits = []
+    learn = SPLMLL.fit_out_of_fold
+    monkeypatch.setattr(
+        SPLMLL,
+        "fit_out_of_fold",
+        lambda self, X, *a, **k: fits.append(X) or learn(self, X, *a, **k),
+    )
+    data, _ = read_examples(notes, ["tags"], ignore=["id"])
+    assert Tagger.fit(data).measured.n_rows == 200
+    assert [X.shape[0] for X in fits] == [200]
+    measured = Tagger.fit(data, test_size=0.25).measured
+    assert [X.shape[0] for X in fits] == [200, 150, 200]
+    assert (measured.how, measured.n_rows, measured.alone) == ("held out", 50, {})
+    with pytest.raises(ValueError, match=r"hold out is 1; give one between 0 and 1"):
+        Tagger.fit(data, test_size=1)
+
+
+def test_rows_are_scored_once(tagger, notes, monkeypatch) -> None:
+    rows, _ = next(iterate_rows(notes, tagger.reading, tagger.column_kinds, rows=50))
+    labels, scores, carriers = tagger.predict(rows), tagger.scores(rows), tagger.carriers(rows)
+    calls = []
+    predict = OneVsRest.predict
+    monkeypatch.setattr(OneVsRest, "predict", lambda *a: calls.append(1) or predict(*a))
+    tagged = tagger.tag(rows, explain=True)
+    assert len(calls) == 1
+    assert tagged.labels.equals(labels)
+    assert tagged.scores.equals(scores)
+    assert tagged.carriers == carriers
+
+
+def test_every_method_tags_as_it_predicts() -> None:
+    X, Y = corners()
+    data = Dataset(X, Y, list("xyz"), ["right", "up", "both"])
+    for method in ("LP", "BR", "ML-kNN"):  # LP finds its labels in another way than by scores
+        tagger = Tagger.fit(data, method)
+        tagged = tagger.tag(X)
+        assert tagged.labels.equals(tagger.predict(X))
+        assert tagged.scores.equals(tagger.scores(X))
+
+
+def test_a_tagger_of_the_first_version_can_still_be_read(tagger, tmp_path) -> None:
+    held = {each.name: getattr(tagger, each.name) for each in fields(tagger)}
+    measured = held.pop("measured")
+    old = {name: getattr(measured, name)
+           for name in ("n_rows", "measures", "labels", "unknown_labels")}  # fmt: skip
+    save({"holds": "splmll tagger 1", **held, "held_out": old}, tmp_path / "old")
+    assert Tagger.load(tmp_path / "old").measured.how == "held out"
 
 
 # Landmarks --------------------------------------------------------------------------------------
@@ -230,7 +284,7 @@ def test_a_saved_tagger_is_the_same(tagger, notes, tmp_path, name) -> None:
     assert loaded.scores(rows).equals(tagger.scores(rows))
     assert loaded.tags(rows) == tagger.tags(rows)
     assert loaded.reading == tagger.reading
-    assert loaded.held_out.to_dict() == tagger.held_out.to_dict()
+    assert loaded.measured.to_dict() == tagger.measured.to_dict()
 
 
 def test_a_model_that_is_no_tagger(tmp_path) -> None:
@@ -285,7 +339,7 @@ def test_arff_and_libsvm(tmp_path) -> None:
         [(rows, chunk)] = iterate_rows(tmp_path / name, reading, {}, rows=10)
         assert chunk is None
         assert tagger.predict(rows).shape == (120, 3)
-        assert tagger.held_out.measures["micro_f1"] > 0.8
+        assert tagger.measured.measures["micro_f1"] > 0.8
 
 
 @pytest.mark.parametrize(
@@ -310,6 +364,22 @@ def test_a_failed_write_leaves_the_earlier_file(tmp_path) -> None:
         write_twice()
     assert out.read_text() == "earlier"
     assert list(tmp_path.iterdir()) == [out]
+
+
+def test_a_file_is_parsed_once(notes, monkeypatch) -> None:
+    import splmll.datasets.columns as columns
+
+    parsed = []
+    read = columns._read_csv
+    monkeypatch.setattr(columns, "_read_csv", lambda *a, **k: parsed.append(1) or read(*a, **k))
+    data, reading = read_examples(notes, ["tags"], ignore=["id"])
+    read_alike(notes, reading, data.column_kinds)
+    assert len(parsed) == 2
+
+
+def test_taggers_need_no_torch() -> None:
+    code = "import sys, splmll.tagging; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], timeout=120).returncode == 0
 
 
 # Chunks -----------------------------------------------------------------------------------------

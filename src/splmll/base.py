@@ -161,6 +161,31 @@ class MultilabelClassifier(ClassifierMixin, BaseEstimator):
         index = X.index if isinstance(X, pd.DataFrame) else None
         return self.label_format_.restore(labels, index)
 
+    def predict_with_probabilities(self, X: Any) -> tuple[Any, np.ndarray]:
+        """Return labels and probabilities, for which the rows are scored once.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Features.
+
+        Returns
+        -------
+        labels : ndarray, CSR array or DataFrame of shape (n_rows, n_labels)
+            What ``predict`` returns.
+        probabilities : ndarray of shape (n_rows, n_labels)
+            What ``predict_proba`` returns.
+        """
+        # Methods that find labels in another way than by scores and threshold have to look twice.
+        by_scores = type(self)._labels is MultilabelClassifier._labels
+        plain = type(self).predict_proba is MultilabelClassifier.predict_proba
+        if not (by_scores and plain) or self.label_format_.kind == "vector":
+            return self.predict(X), self.predict_proba(X)
+        scores = self._checked_scores(X)
+        index = X.index if isinstance(X, pd.DataFrame) else None
+        labels = self.label_format_.restore(self.threshold_.apply(scores), index)
+        return labels, self._probabilities(scores)
+
     # What subclasses write or replace ------------------------------------------------------
 
     def _fit(self, X: Any, Y: Any) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from command_runs import here
 from splmll.cli import main
+from splmll.embeddings import OneVsRest
 from splmll.tagging import Tagger
 from splmll.tagging.files import iterate_rows
 from splmll.tagging.output import explanation_text
@@ -59,7 +60,7 @@ def test_carriers_are_what_explain_says(tagger, rows) -> None:
 
 def test_carriers_in_small_parts_are_the_same(tagger, rows, monkeypatch) -> None:
     whole = tagger.carriers(rows)
-    monkeypatch.setattr("splmll.tagging.tagger._CELLS_AT_ONCE", 40)  # three rows
+    monkeypatch.setattr("splmll.tagging.scoring._CELLS_AT_ONCE", 40)  # three rows
     for part, all_at_once in zip(tagger.carriers(rows), whole, strict=True):
         assert part.keys() == all_at_once.keys()
         for label in part:
@@ -96,6 +97,16 @@ def test_a_column_that_explains(folder, tagger, rows, capfd, monkeypatch) -> Non
     assert pd.read_parquet(folder / "tags.parquet")["explanation"].tolist() == (
         found["explanation"].tolist()
     )
+
+
+def test_a_chunk_is_scored_once(folder, capfd, monkeypatch) -> None:
+    calls = []
+    predict = OneVsRest.predict
+    monkeypatch.setattr(OneVsRest, "predict", lambda *a: calls.append(1) or predict(*a))
+    monkeypatch.setattr("splmll.cli.predict.CHUNK_ROWS", 20)
+    command = ["predict", folder / "model", folder / "new.csv", "--scores", "--explain"]
+    assert here(capfd, *command, "--out", folder / "once.csv")[0] == 0
+    assert len(calls) == 2  # for 40 rows
 
 
 def test_json_lines(folder, tagger, rows, capfd, monkeypatch) -> None:
@@ -139,6 +150,7 @@ def test_a_summary_in_json(folder, capfd) -> None:
         "rows": 40,
         "tags": sum(map(len, tags)),
         "rows_without_tags": tags.count([]),
+        "rows_without_known_words": 0,
         "out": str(out),
     }
 

@@ -11,7 +11,7 @@ import torch
 import yaml
 from scipy import sparse
 
-from command_runs import here
+from command_runs import here, trouble
 from splmll.tagging import Tagger
 from splmll.tagging.settings import check_device, checked_settings
 from tagged_notes import write_notes
@@ -40,7 +40,7 @@ def test_settings_reach_the_method(notes, tmp_path, capfd) -> None:
     status, said, _ = fit(capfd, notes, tmp_path / "m", *settings)
     assert status == 0
     found = json.loads(said)
-    assert set(found["out_of_fold"]) == {"embedding alone", "with landmarks"}
+    assert found["measured"]["how"] == "out of fold"
     changed = found["settings"]
     expected = {"pull": 0.2, "cv": 4, "scoring": "ranking_loss", "embedding": "linear"}
     assert changed.items() >= expected.items()
@@ -51,7 +51,7 @@ def test_settings_reach_the_embedding(dot, notes, tmp_path, capfd) -> None:
     settings = given("embedding=mlp", f"embedding{dot}hidden_layer_sizes=[8, 4]",
                      f"embedding{dot}max_epochs=1")  # fmt: skip
     status, _, complaint = fit(capfd, notes, tmp_path / "m", *settings)
-    assert (status, complaint) == (0, "")
+    assert (status, trouble(complaint)) == (0, "")
     embedding = Tagger.load(tmp_path / "m").pipeline[-1].embedding_
     assert (embedding.hidden_layer_sizes, embedding.max_epochs) == ((8, 4), 1)
 
@@ -176,7 +176,7 @@ def test_everything_from_a_file(notes, tmp_path, capfd) -> None:
         "settings:\n  pull: 1e-2\n  cv: 3\n  embedding: linear\n  embedding.ridge: 0.1\n",
     )
     status, said, complaint = here(capfd, "fit", "--config", config)
-    assert (status, complaint) == (0, "")
+    assert (status, trouble(complaint)) == (0, "")
     found = json.loads(said)
     assert found["columns"] == {"body": "text", "hours": "numeric"}
     assert len(found["landmarks"]) == 2
@@ -194,7 +194,7 @@ def test_what_is_typed_wins(notes, tmp_path, capfd) -> None:
     out = tmp_path / "m"
     typed = ["--labels", "tags", "--seed", 5, "--set", "pull=0.25", "--out", out]
     status, _, complaint = here(capfd, "fit", notes, "--config", config, *typed)
-    assert (status, complaint) == (0, "")
+    assert (status, trouble(complaint)) == (0, "")
     model = Tagger.load(out).pipeline[-1]
     assert (model.random_state, model.pull, model.cv) == (5, 0.25, 4)
     assert not (tmp_path / "no").exists()
@@ -235,7 +235,7 @@ def test_bad_files(case, notes, tmp_path, capfd) -> None:
     status, _, complaint = fit(capfd, notes, out, "--config", config)
     assert status == 2
     assert words in complaint
-    assert len(complaint.splitlines()) <= 2
+    assert len(trouble(complaint).splitlines()) <= 2
     assert not out.exists()
 
 

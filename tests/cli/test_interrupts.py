@@ -98,7 +98,7 @@ def test_fit(folder, tmp_path, earlier) -> None:
     )
     os.close(side)
     with ended(process):
-        read_until(terminal, b"learns from 3000 rows")
+        read_until(terminal, b"learns from 3,000 rows")
         process.send_signal(signal.SIGINT)
         rest = read_rest(terminal)
         assert process.wait(PATIENCE) == INTERRUPTED

@@ -108,7 +108,7 @@ def measured(tagger: Tagger, predicted: list[int]) -> Tagger:
     table = pd.DataFrame(
         {"rows": [20, 20, 10, 30], "predicted": predicted, "f1": 0.5}, index=tagger.label_names
     )
-    return replace(tagger, held_out=Measured(40, {}, table))
+    return replace(tagger, measured=Measured(40, {}, table))
 
 
 def test_labels_never_and_always_predicted(tagger) -> None:
@@ -132,8 +132,8 @@ def test_labels_never_predicted_for_the_rows_of_a_file(tmp_path, capfd) -> None:
 
 
 def test_a_model_from_before_predictions_were_counted(tagger) -> None:
-    old = replace(tagger.held_out, labels=tagger.held_out.labels.drop(columns="predicted"))
-    assert examine(replace(tagger, held_out=old)) == []
+    old = replace(tagger.measured, labels=tagger.measured.labels.drop(columns="predicted"))
+    assert examine(replace(tagger, measured=old)) == []
 
 
 # Files ------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from splmll.cli import main
 from splmll.datasets import Dataset, read_table
+from splmll.embeddings import OneVsRest
 from splmll.serving import Limits, create_app
 from splmll.serving.features import Features
 from splmll.serving.rows import RowReader
@@ -138,6 +139,15 @@ def test_many_words_stay_sparse(tmp_path) -> None:
     pd.testing.assert_frame_equal(found, tagger.scores(X.head(20)), rtol=1e-12)
 
 
+@pytest.mark.parametrize("kind", ["predict", "explain"])
+def test_a_request_is_scored_once(client, kind, monkeypatch) -> None:
+    calls = []
+    predict = OneVsRest.predict
+    monkeypatch.setattr(OneVsRest, "predict", lambda *a: calls.append(1) or predict(*a))
+    rows_of(client.post(f"/{kind}", json={"rows": ROWS}))
+    assert len(calls) == 1
+
+
 # Explain and recover ----------------------------------------------------------------------------
 
 
@@ -253,7 +263,7 @@ def test_models_say_what_they_are(client, tagger) -> None:
     }
     assert by_name["hours"]["kind"] == "numeric"
     assert by_name["body"]["kind"] == "text"
-    assert notes["measures"] == tagger.held_out.measures
+    assert notes["measures"] == tagger.measured.measures
     assert (plain["landmarks"], plain["default"]) == (None, False)
     assert [column["kind"] for column in corners["columns"]] == ["numeric"] * 3
     assert [each["name"] for each in client.get("/models?model=plain").json()["models"]] == [
@@ -267,7 +277,7 @@ def test_labels_and_landmarks(client, tagger) -> None:
     assert [label["name"] for label in found["labels"]] == tagger.label_names
     marked = {label["name"] for label in found["labels"] if label["landmark"]}
     assert marked == set(tagger.landmark_names)
-    measured = tagger.held_out.labels
+    measured = tagger.measured.labels
     assert [label["rows"] for label in found["labels"]] == measured["rows"].tolist()
     assert [label["f1"] for label in found["labels"]] == measured["f1"].tolist()
     assert {label["landmark"] for label in client.get("/labels?model=plain").json()["labels"]} == {

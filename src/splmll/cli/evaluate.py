@@ -11,15 +11,27 @@ import typer
 def evaluate(
     model: Annotated[Path, typer.Argument(help="What `splmll fit` wrote.", metavar="MODEL")],
     file: Annotated[
-        Path, typer.Argument(help="A file like the one it learned from.", metavar="FILE")
-    ],
+        Path | None,
+        typer.Argument(
+            help="A file like the one it learned from.",
+            metavar="[FILE]",
+            show_default="what the fit measured",
+        ),
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="List every label, not only the best and worst.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Measure a model on rows with tags that it has not learned from.
 
+    Without a file it shows again what `splmll fit` measured.
+
     Examples
     --------
         splmll evaluate model test.csv
+
+        splmll evaluate model --all
 
         splmll evaluate model test.csv --json
     """
@@ -31,11 +43,13 @@ def evaluate(
     from splmll.tagging.files import read_alike
 
     tagger = Tagger.load(model)
-    measured = tagger.evaluate(read_alike(file, tagger.reading, tagger.column_kinds))
+    measured = tagger.measured
+    if file is not None:
+        measured = tagger.evaluate(read_alike(file, tagger.reading, tagger.column_kinds))
     if json:
         show_json(measured.to_dict())
         return
-    show_measured(measured, f"{tagger.method} on {measured.n_rows} rows")
+    show_measured(measured, tagger.method, every_label=every)
     if measured.unknown_labels:
         typer.echo(
             f"Not measured, because the model never saw them: {listed(measured.unknown_labels)}.",

@@ -14,7 +14,8 @@ from splmll.cli._config import (
     use_config,
     write_config,
 )
-from splmll.cli._show import show_json, working
+from splmll.cli._progress import Stages
+from splmll.cli._show import show_json, show_text
 
 if TYPE_CHECKING:
     from splmll.tagging import Tagger
@@ -50,6 +51,35 @@ def fit(
     delimiter: Annotated[
         str | None,
         typer.Option(help="What stands between two tags.", show_default="the first of ; | , used"),
+    ] = None,
+    min_count: Annotated[
+        int | None,
+        typer.Option(
+            help="Leave out tags that fewer rows have.", min=1, metavar="N", show_default="keep all"
+        ),
+    ] = None,
+    char_ngrams: Annotated[
+        bool | None,
+        typer.Option(
+            "--char-ngrams/--no-char-ngrams",
+            help="Pieces of words as features, too: better, and slower.",
+            show_default="for short texts",
+        ),
+    ] = None,
+    hash: Annotated[
+        bool | None,
+        typer.Option(
+            "--hash/--no-hash",
+            help="Hash words in place of keeping a vocabulary in memory.",
+            show_default="beyond 300 million characters",
+        ),
+    ] = None,
+    test_size: Annotated[
+        float | None,
+        typer.Option(
+            help="Measure on this share of the rows, held out from a fit of its own.",
+            show_default="out of fold, on all rows",
+        ),
     ] = None,
     method: Annotated[
         str, typer.Option("--method", "-m", help="See `splmll methods`.")
@@ -104,9 +134,12 @@ def fit(
     """Learn to tag from a table whose rows have tags, and say how well it went.
 
     All columns but the tags are used: texts as weighted words, numbers scaled, categories one by
-    one, missing values filled in. A fifth of the rows is held out to measure on; the model that is
-    written has then learned from all rows. SPL-MLL takes linear classifiers for texts and other
-    sparse features, and a blend of network, kernel machines and trees otherwise.
+    one, missing values filled in. SPL-MLL takes linear classifiers for texts and other sparse
+    features, and a blend of network, kernel machines and trees otherwise.
+
+    It learns once, from all rows. How well it does is measured out of fold: each row is judged by
+    models that had not seen it, and had fewer rows to learn from than the final one. Other methods
+    hold out a fifth of the rows and learn twice.
 
     Examples
     --------
@@ -122,53 +155,72 @@ def fit(
     """
     # Imported here: `splmll --help` should not wait for PyTorch.
     from splmll.experiments.unit import changed_settings, threshold_rule
-    from splmll.tagging import Tagger, read_examples
+    from splmll.tagging import Tagger, Words, read_examples
 
     rule = None if threshold is None else threshold_rule(threshold)
     chosen = settings_of(context, settings or [])
     _check_place(out)
     if save_config is not None:
         check_config_place(save_config)
-    data, reading = read_examples(
-        file, labels or [], delimiter=delimiter, text=text or [], ignore=ignore or []
-    )
     costs: list[str] = []
-    with working(f"{method} learns from {data.X.shape[0]} rows, twice") as status:
+    notes: list[str] = []
+    with Stages() as stages:
+        stages(f"reading {file}")
+        data, reading = read_examples(
+            file,
+            labels or [],
+            delimiter=delimiter,
+            text=text or [],
+            ignore=ignore or [],
+            min_count=min_count,
+        )
 
         def say(cost: object) -> None:
             costs.append(str(cost))
-            status.console.print(f"A fit will cost about: {cost}", highlight=False)
+            stages.say(f"The fit will cost about: {cost}")
 
         tagger = Tagger.fit(
             data,
             method,
             n_landmarks=landmarks,
             threshold=rule,
+            test_size=test_size,
             random_state=seed,
             n_jobs=jobs,
             device=device,
             settings=chosen,
+            words=Words(
+                characters="auto" if char_ngrams is None else char_ngrams,
+                hashed="auto" if hash is None else hash,
+            ),
             reading=reading,
             on_cost=say,
+            on_progress=stages,
+            on_note=notes.append,
         )
-    tagger.save(out)
-    if save_config is not None:
-        used = {
-            "file": str(file),
-            "labels": labels,
-            "text": text,
-            "ignore": ignore,
-            "delimiter": delimiter,
-            "method": tagger.method,
-            "landmarks": landmarks,
-            "threshold": rule,
-            "seed": seed,
-            "jobs": jobs,
-            "device": device,
-            "out": str(out),
-            "settings": chosen,
-        }
-        write_config(save_config, used)
+        stages(f"writing {out}")
+        tagger.save(out)
+        if save_config is not None:
+            used = {
+                "file": str(file),
+                "labels": labels,
+                "text": text,
+                "ignore": ignore,
+                "delimiter": delimiter,
+                "min_count": min_count,
+                "char_ngrams": char_ngrams,
+                "hash": hash,
+                "test_size": test_size,
+                "method": tagger.method,
+                "landmarks": landmarks,
+                "threshold": rule,
+                "seed": seed,
+                "jobs": jobs,
+                "device": device,
+                "out": str(out),
+                "settings": chosen,
+            }
+            write_config(save_config, used)
     size = _size(out)
     if json:
         show_json(
@@ -178,31 +230,40 @@ def fit(
                 "settings": changed_settings(tagger.pipeline[-1]),
                 "rows": tagger.n_rows,
                 "columns": tagger.column_kinds,
-                "features": len(tagger.feature_names),
+                "features": _n_features(tagger),
                 "label_names": tagger.label_names,
                 "landmarks": tagger.landmark_names if tagger.has_landmarks else None,
-                "out_of_fold": _out_of_fold(tagger),
-                "held_out": tagger.held_out.to_dict(),
+                "measured": tagger.measured.to_dict(),
+                "notes": notes,
                 "fit_seconds": tagger.fit_seconds,
                 "expected_cost": costs[-1] if costs else None,
                 "bytes": size,
             }
         )
         return
-
-    from splmll.cli._measured import show_gain, show_landmarks, show_measured
-
-    typer.echo(f"{data.X.shape[0]} rows, {len(tagger.label_names)} labels. {_columns(tagger)}\n")
-    measured = tagger.held_out
-    show_measured(measured, f"{_method(tagger)} on {measured.n_rows} rows it had not seen")
-    if tagger.has_landmarks:
-        show_gain(tagger)
-        show_landmarks(tagger)
-    typer.echo(
-        f"The fit on all rows took {tagger.fit_seconds:.1f} s; the model has {size / 1e3:,.0f} kB."
-    )
-    typer.echo(f"Tags for other rows: splmll predict {quote(str(out))} FILE --out tags.csv")
+    _show(tagger, notes, size, quote(str(out)))
     typer.echo(out)
+
+
+def _show(tagger: Tagger, notes: list[str], size: int, model: str) -> None:
+    """Print what a fit gave, so that it fits a screen."""
+    from splmll.cli._measured import counted, show_landmarks, show_measured
+
+    rows, n_labels = counted(tagger.n_rows, "row"), counted(len(tagger.label_names), "label")
+    show_text(f"{rows}, {n_labels}, {counted(_n_features(tagger), 'feature')}. {_columns(tagger)}")
+    for note in notes:
+        show_text(f"Note: {note}")
+    typer.echo()
+    show_measured(tagger.measured, _method(tagger))
+    if tagger.measured.how == "out of fold":
+        show_text("Those models saw fewer rows than the final one, which should do no worse.\n")
+    every = [f"Every label: splmll evaluate {model} --all"]
+    if tagger.has_landmarks:
+        show_landmarks(tagger, short=True)
+        every.append(f"Every landmark: splmll landmarks {model} --all")
+    typer.echo(f"The fit took {tagger.fit_seconds:.1f} s; the model has {size / 1e3:,.0f} kB.")
+    typer.echo("\n".join(every))
+    typer.echo(f"Tags for other rows: splmll predict {model} FILE --out tags.csv")
 
 
 def _check_place(out: Path) -> None:
@@ -227,16 +288,16 @@ def _method(tagger: Tagger) -> str:
     return f"{tagger.method} ({embedding_name(tagger.pipeline[-1].embedding_)})"
 
 
-def _out_of_fold(tagger: Tagger) -> dict[str, dict[str, float]] | None:
-    """Return the measures of the embedding alone and of the model, as JSON can hold them."""
-    return tagger.pipeline[-1].measures_.to_dict(orient="index") if tagger.has_landmarks else None
+def _n_features(tagger: Tagger) -> int:
+    """Return how many features the method learned from."""
+    return int(tagger.pipeline[-1].n_features_in_)
 
 
 def _columns(tagger: Tagger) -> str:
     """Return which column was taken for what."""
     kinds = tagger.column_kinds
     if not kinds:
-        return f"{len(tagger.feature_names)} numbers in each."
+        return "All of them are numbers."
     by_kind = {
         kind: [name for name in kinds if kinds[name] == kind]
         for kind in ("text", "numeric", "categorical")

@@ -15,6 +15,9 @@ FIGURES = (".png", ".svg", ".pdf")
 
 def landmarks(
     model: Annotated[Path, typer.Argument(help="What `splmll fit` wrote.", metavar="MODEL")],
+    every: Annotated[
+        bool, typer.Option("--all", help="List every landmark, not only the strongest.")
+    ] = False,
     figure: Annotated[
         Path | None,
         typer.Option(
@@ -33,12 +36,13 @@ def landmarks(
     The strength of a landmark is the share of the variance of all labels that it adds to those
     above it; predictability the share of its own variance that is predicted from the columns,
     representativeness the share of the variance of all labels that it would explain alone, if it
-    were known. The ten strongest are listed, with --json all. The figure shows the measures against
-    the number of landmarks, out of fold; it takes about as long as a fit.
+    were known. The ten strongest that carry other labels are listed; with --all or --json all are,
+    also those that carry only themselves. The figure shows the measures against the number of
+    landmarks, out of fold; it takes about as long as a fit.
 
     Examples
     --------
-        splmll landmarks model
+        splmll landmarks model --all
 
         splmll landmarks model --figure path.png --data notes.csv
     """
@@ -63,7 +67,7 @@ def landmarks(
     if json:
         show_json(found.reset_index().to_dict(orient="records"))
     else:
-        show_landmarks(tagger)
+        show_landmarks(tagger, every=every)
         if figure is not None:
             typer.echo(figure)
 

@@ -73,6 +73,7 @@ def predict(
     chunks = iterate_rows(file, tagger.reading, tagger.column_kinds, rows=rows)
     kept = keep or []
     tags_per_row: Counter[int] = Counter()
+    wordless = 0
     with (
         working(f"tagging {file}"),
         prediction_writer(out, tagger.reading, tagger.label_names, as_json=json) as writer,
@@ -81,13 +82,15 @@ def predict(
             if kept and chunk is None:
                 raise DatasetError("the file has no columns to keep; leave out --keep", path=file)
             check_columns(kept, [] if chunk is None else chunk.names, file)
-            labels = tagger.predict(X)
-            tags_per_row.update(labels.to_numpy().sum(axis=1).tolist())
+            tagged = tagger.tag(X, explain=explain)
+            tags_per_row.update(tagged.labels.to_numpy().sum(axis=1).tolist())
+            if tagged.without_words is not None:
+                wordless += int(tagged.without_words.sum())
             writer.write(
-                labels,
-                tagger.scores(X) if scores else None,
+                tagged.labels,
+                tagged.scores if scores else None,
                 {name: chunk.columns[name] for name in kept if chunk is not None},
-                tagger.carriers(X) if explain else None,
+                tagged.carriers,
             )
     if out is not None:
-        show_written(tags_per_row, out, as_json=json)
+        show_written(tags_per_row, out, without_words=wordless, as_json=json)

@@ -30,7 +30,7 @@ _DENSE_CELLS = 50_000_000
 
 
 def read_table(
-    path: str | Path,
+    path: str | Path | Table,
     *,
     labels: str | Sequence[str] | None = None,
     label_prefix: str | None = None,
@@ -59,7 +59,8 @@ def read_table(
     ----------
     path : path-like
         `.csv`, `.tsv` (both also with `.gz`, `.bz2` or `.xz`), `.parquet` or `.pq`. The first
-        line of a CSV file names the columns.
+        line of a CSV file names the columns. Or the columns themselves, as
+        :func:`splmll.datasets.columns.read_columns` has read them.
     labels : sequence of str, optional
         Names of the label columns, which hold 0 and 1, or true and false.
     label_prefix : str, optional
@@ -105,7 +106,8 @@ def read_table(
     >>> films.label_names, films.Y.tolist()
     (['drama', 'sea'], [[1, 1], [1, 0]])
     """
-    table = read_columns(path, delimiter, encoding)
+    table = path if isinstance(path, Table) else read_columns(path, delimiter, encoding)
+    path = table.path
     label_like = _label_columns(table, labels, label_prefix, label_column)
     forced = _forced_kinds(table, label_like, text, categorical, numeric, ignore)
     if label_column is not None:

@@ -17,11 +17,11 @@ CARRIES_NOTHING = 0.05  # a landmark that is there or not changes a score by les
 
 
 def check_tagger(tagger: Tagger) -> Iterator[Finding]:
-    """Yield what is wrong with a tagger, by itself and on the rows that were held out."""
+    """Yield what is wrong with a tagger, by itself and on the rows it was measured on."""
     if tagger.has_landmarks:
         yield from _landmarks(tagger)
     yield from _thresholds(tagger)
-    yield from check_predictions(tagger.held_out, "the rows that were held out")
+    yield from check_predictions(tagger.measured, "the rows it was measured on")
 
 
 def check_predictions(measured: Measured, rows: str) -> Iterator[Finding]:

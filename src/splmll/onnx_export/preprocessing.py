@@ -30,6 +30,7 @@ from sklearn.preprocessing import (
 from splmll.extras import required
 from splmll.onnx_export.errors import CannotExportError
 from splmll.onnx_export.graph import ML_DOMAIN, ML_OPSET, OPSET, Graph
+from splmll.tagging import Words
 
 # What skl2onnx converts faithfully; a class derived from one may do otherwise.
 _CONVERTED = (
@@ -42,7 +43,7 @@ _CONVERTED = (
     TruncatedSVD,
     VarianceThreshold,
 )
-_OUT_OF_TEXTS = (CountVectorizer, HashingVectorizer)  # TfidfVectorizer is a CountVectorizer
+_OUT_OF_TEXTS = (CountVectorizer, HashingVectorizer, Words)  # TfidfVectorizer is the first
 
 
 @dataclass(frozen=True)
@@ -113,9 +114,12 @@ def text_columns(step: Any, columns: np.ndarray, names: Sequence[str]) -> set[in
         return set().union(*found)
     if isinstance(step, _OUT_OF_TEXTS):
         which = " and ".join(repr(names[k]) for k in columns)
+        subject, rest = f"columns {which} hold", "those columns"
+        if len(columns) == 1:
+            subject, rest = f"column {which} holds", "that column"
         raise CannotExportError(
-            f"The column {which} holds texts, which cannot be exported: ONNX does not divide them "
-            f"into words as {type(step).__name__} does. Fit a model without that column."
+            f"The {subject} texts, which cannot be exported: ONNX does not divide them into words "
+            f"as {type(step).__name__} does. Fit a model without {rest}."
         )
     if isinstance(step, OneHotEncoder):
         kinds = (np.asarray(found).dtype.kind for found in step.categories_)

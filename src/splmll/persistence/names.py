@@ -52,6 +52,8 @@ PARTS: dict[str, str] = {
     "splmll.neural.Standardise": "splmll.neural.Standardise",
     "splmll.published.DoublePrecision": "splmll.published.classifier.DoublePrecision",
     "splmll.statistics.Statistics": "splmll.statistics.Statistics",
+    "splmll.tagging.HashedWords": "splmll.tagging.words.HashedWords",
+    "splmll.tagging.Words": "splmll.tagging.words.Words",
     "splmll.thresholds.GlobalThreshold": "splmll.thresholds.GlobalThreshold",
     "splmll.thresholds.LinearThreshold": "splmll.thresholds.LinearThreshold",
     "splmll.thresholds.NeverEmpty": "splmll.thresholds.NeverEmpty",

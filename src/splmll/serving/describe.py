@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.compose import ColumnTransformer
 
 from splmll.plots.landmark_weights import LandmarkWeights
-from splmll.tagging import Tagger
+from splmll.tagging import Tagger, Words
 
 if TYPE_CHECKING:
     from splmll.serving.model import ServedModel
@@ -52,7 +52,10 @@ def column_examples(tagger: Tagger) -> dict[str, list[Any]]:
     if not isinstance(first, ColumnTransformer):
         return found
     for name, step, columns in first.transformers_:
-        if name.startswith("text"):
+        if isinstance(step, Words):
+            frequent = " ".join(step.frequent(_EXAMPLE_WORDS))
+            found |= {column: [frequent] for column in columns if frequent}
+        elif name.startswith("text"):  # of a model that was written by an earlier version
             words = step.get_feature_names_out()[np.argsort(step.idf_, kind="stable")]
             found[columns] = [" ".join(words[:_EXAMPLE_WORDS])]
         elif name == "categorical":
@@ -94,14 +97,14 @@ def model_entry(model: ServedModel, default: bool) -> dict[str, Any]:
             }
             for name in model.reader.columns
         ],
-        "measures": {name: _number(value) for name, value in tagger.held_out.measures.items()},
+        "measures": {name: _number(value) for name, value in tagger.measured.measures.items()},
     }
 
 
 def label_entries(model: ServedModel) -> list[dict[str, Any]]:
-    """Return what ``GET /labels`` lists: every label with how well it did on held-out rows."""
+    """Return what ``GET /labels`` lists: every label with how well it did on unseen rows."""
     landmarks = set(model.landmark_names or [])
-    measured = model.tagger.held_out.labels
+    measured = model.tagger.measured.labels
     return [
         {"name": name, "landmark": name in landmarks, "f1": _number(f1), "rows": int(rows)}
         for name, f1, rows in zip(model.label_names, measured["f1"], measured["rows"])

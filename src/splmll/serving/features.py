@@ -21,7 +21,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from splmll.serving.describe import example_row
 from splmll.serving.rows import RowReader, Rows
-from splmll.tagging import Tagger
+from splmll.tagging import Tagger, Words
 
 Part = Callable[[Rows], Any]
 
@@ -109,7 +109,9 @@ def _parts(steps: list[Any], reader: RowReader) -> list[Part] | None:
     parts: list[Part] = []
     place = {name: k for names in (reader.numeric, reader.wordy) for k, name in enumerate(names)}
     for _, step, columns in steps[0].transformers_:
-        if type(step) is TfidfVectorizer:
+        if type(step) is Words:
+            parts.append(partial(_texts, step, [place[name] for name in columns]))
+        elif type(step) is TfidfVectorizer:  # of models that were written by an earlier version
             parts.append(partial(_texts, step, place[columns]))
         elif type(step) is OneHotEncoder:
             parts.append(partial(_categories, step, [place[name] for name in columns], columns))
@@ -135,8 +137,8 @@ def _fills_and_scales(step: Any) -> bool:
     )
 
 
-def _texts(vectorizer: TfidfVectorizer, place: int, rows: Rows) -> Any:
-    return vectorizer.transform(rows.words[:, place])
+def _texts(words: Words | TfidfVectorizer, places: list[int] | int, rows: Rows) -> Any:
+    return words.transform(rows.words[:, places])
 
 
 def _categories(encoder: OneHotEncoder, places: list[int], columns: list[str], rows: Rows) -> Any:

@@ -11,9 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
-from splmll.landmarks.explanation import Explanation
 from splmll.names import listed, suggestion
 from splmll.serving.batching import Batcher
 from splmll.serving.describe import example_row
@@ -23,6 +21,7 @@ from splmll.serving.limits import Limits
 from splmll.serving.metrics import Metrics
 from splmll.serving.rows import RowReader, Rows, shown
 from splmll.tagging import Tagger
+from splmll.tagging.scoring import score
 
 PREDICT, EXPLAIN, RECOVER = KINDS = ("predict", "explain", "recover")
 
@@ -241,12 +240,19 @@ class ServedModel:
         return [self._checked(whole.part(slice(a, b))) for a, b in zip(starts, ends)]
 
     def _predict(self, rows: Rows) -> Scored:
-        return self._scored(self.features(rows))
+        found = score(self.tagger.pipeline[-1], self.features(rows))
+        return Scored(found.labels != 0, found.probabilities)
 
     def _explain(self, rows: Rows) -> Explained:
-        X = self.features(rows)
-        found: Explanation = self.tagger.pipeline[-1].explain(X)
-        return Explained(self._scored(X), found.base, found.contributions, found.scores)
+        method = self.tagger.pipeline[-1]
+        found = score(method, self.features(rows))
+        contributions = method.learned_.contributions(found.landmarks)
+        return Explained(
+            scored=Scored(found.labels != 0, found.probabilities),
+            base=method.intercept_,
+            contributions=contributions,
+            totals=contributions.sum(axis=1) + method.intercept_,
+        )
 
     def _recover(self, known: np.ndarray) -> Scored:
         landmarks = self.landmarks()
@@ -260,12 +266,6 @@ class ServedModel:
         fixed = np.zeros(labels.shape, dtype=bool)
         fixed[:, columns] = given
         return Scored(labels, scores, fixed)
-
-    def _scored(self, X: Any) -> Scored:
-        method = self.tagger.pipeline[-1]
-        labels, scores = method.predict(X), method.predict_proba(X)
-        dense = labels.toarray() if sparse.issparse(labels) else np.asarray(labels)
-        return Scored(dense != 0, np.asarray(scores))
 
     def _checked(self, answer: Any) -> Any:
         """Return an answer, or an error where a number has overflowed on the way to it."""

@@ -5,6 +5,8 @@
 """
 
 from splmll.tagging.files import read_examples
-from splmll.tagging.tagger import Measured, Tagger
+from splmll.tagging.measured import Measured
+from splmll.tagging.tagger import Tagged, Tagger
+from splmll.tagging.words import Words
 
-__all__ = ["Measured", "Tagger", "read_examples"]
+__all__ = ["Measured", "Tagged", "Tagger", "Words", "read_examples"]

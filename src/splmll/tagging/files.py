@@ -11,9 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from splmll.datasets import Dataset, read_dataset
+from splmll.datasets import Dataset, read_dataset, read_table
 from splmll.datasets.checks import existing_file
 from splmll.datasets.chunks import Chunk, read_chunks
 from splmll.datasets.columns import Table, read_columns
@@ -26,6 +27,9 @@ _TABLES = ("csv", "tsv", "parquet")
 _KINDS = ("text", "categorical", "numeric")
 # Labels of a tag column that make it a column of zeros and ones.
 _TRUTH_WORDS = {"0", "1", "0.0", "1.0", "true", "false"}
+# More tags than this of fewer rows than that on average: names, ids or sentences, not tags.
+_MANY_TAGS = 1000
+_ROWS_OF_A_TAG = 3
 
 Reading = dict[str, Any]
 
@@ -37,8 +41,9 @@ def read_examples(
     delimiter: str | None = None,
     text: Sequence[str] = (),
     ignore: Sequence[str] = (),
+    min_count: int | None = None,
 ) -> tuple[Dataset, Reading]:
-    r"""Read rows with labels, to learn from.
+    r"""Read rows with labels, to learn from; the file is parsed once.
 
     Parameters
     ----------
@@ -55,6 +60,10 @@ def read_examples(
         Columns that are texts, if that is not seen by their words.
     ignore : sequence of str
         Columns that say nothing about the labels, such as numbers of rows.
+    min_count : int, optional
+        Labels that fewer rows have are left out; their rows stay. By default all labels are kept,
+        and a column of more than 1,000 tags, of fewer than 3 rows on average, is refused: it is
+        probably no column of tags.
 
     Returns
     -------
@@ -76,8 +85,11 @@ def read_examples(
     (['oil', 'pump'], {'body': 'text'}, {'label_column': 'tags', 'label_delimiter': ';'})
     """
     place = existing_file(path)
+    if min_count is not None and min_count < 1:
+        raise ValueError(f"min_count={min_count} must be a whole number of at least 1.")
     if format_of(place) not in _TABLES:
-        return _read_matrix(place, labels, [*text, *ignore])
+        data, reading = _read_matrix(place, labels, [*text, *ignore])
+        return _without_rare_labels(data, min_count), reading
     table = read_columns(place)
     if not labels:
         raise DatasetError(
@@ -87,7 +99,6 @@ def read_examples(
         )
     starred = len(labels) == 1 and labels[0].endswith("*")
     check_columns([*([] if starred else labels), *text, *ignore], table.names, path)
-    reading: Reading
     if starred:
         reading = {"label_prefix": labels[0][:-1]}
     elif len(labels) > 1 or _is_truth(table, labels[0]):
@@ -95,8 +106,10 @@ def read_examples(
     else:
         found = _tag_delimiter(table, labels[0]) if delimiter is None else delimiter
         reading = {"label_column": labels[0], "label_delimiter": found}
-    options = {**reading, "text": list(text), "ignore": list(ignore), "allow_missing": True}
-    return _without_gaps_in_texts(read_dataset(place, **options)), reading
+    data = read_table(table, **reading, text=list(text), ignore=list(ignore), allow_missing=True)
+    if "label_column" in reading and min_count is None:
+        _check_tags(data, table, labels[0])
+    return _without_gaps_in_texts(_without_rare_labels(data, min_count)), reading
 
 
 def read_alike(path: str | Path, reading: Reading, features: dict[str, str]) -> Dataset:
@@ -119,7 +132,8 @@ def read_alike(path: str | Path, reading: Reading, features: dict[str, str]) -> 
     _check_kind_of_file(place, features)
     if not features:
         return read_dataset(place, **reading)
-    names = read_columns(place).names
+    table = read_columns(place)
+    names = table.names
     labels = reading.get("labels") or [reading.get("label_column")]
     check_columns([*features, *(name for name in labels if name)], names, path)
     by_kind = {kind: [name for name in features if features[name] == kind] for kind in _KINDS}
@@ -131,8 +145,9 @@ def read_alike(path: str | Path, reading: Reading, features: dict[str, str]) -> 
         and name not in labels
         and not (prefix is not None and name.startswith(prefix))
     ]
-    options = {**reading, **by_kind, "ignore": others, "allow_missing": True}
-    return _without_gaps_in_texts(read_dataset(place, **options))
+    options: dict[str, Any] = {**reading, **by_kind, "ignore": others}
+    data = read_table(table, **options, allow_missing=True)
+    return _without_gaps_in_texts(data)
 
 
 def iterate_rows(
@@ -260,6 +275,36 @@ def _tag_delimiter(table: Table, column: str) -> str | None:
         return None
     there = (one for one in TAG_DELIMITERS if any(one in cell for cell in texts))
     return next(there, TAG_DELIMITERS[0])
+
+
+def _check_tags(data: Dataset, table: Table, column: str) -> None:
+    """Refuse a column that lists something else than tags."""
+    n_rows, n_tags = data.Y.shape
+    given = int(data.Y.sum(dtype=np.int64))
+    if n_tags <= _MANY_TAGS or given >= _ROWS_OF_A_TAG * n_tags:
+        return
+    others = [name for name in table.names if name != column]
+    raise table.error(
+        f"the column {column!r} has {n_tags:,} different tags in {n_rows:,} rows, and a tag is in "
+        f"{given / n_tags:.1f} rows on average; one learns from tags that come again. If they are "
+        "tags, leave out the rare ones with --min-count 5 (in Python min_count=5), or give what "
+        "stands between two tags with --delimiter. If they are not, name another column: "
+        f"{listed(others)}"
+    )
+
+
+def _without_rare_labels(data: Dataset, min_count: int | None) -> Dataset:
+    if min_count is None:
+        return data
+    rows = np.asarray(data.Y.sum(axis=0, dtype=np.int64)).ravel()
+    kept = np.flatnonzero(rows >= min_count)
+    if not len(kept):
+        raise DatasetError(
+            f"no label is in {min_count} rows or more, the most frequent one in {rows.max()}; "
+            "give a smaller --min-count",
+            path=data.name,
+        )
+    return replace(data, Y=data.Y[:, kept], label_names=[data.label_names[int(k)] for k in kept])
 
 
 def _without_gaps_in_texts(data: Dataset) -> Dataset:

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.metrics import f1_score
-from sklearn.pipeline import Pipeline
+from scipy import sparse
 
+from splmll.landmarks.out_of_fold import OutOfFold
 from splmll.metrics import evaluate
-from splmll.tagging.rows import dense
+
+OUT_OF_FOLD, HELD_OUT, OTHER_ROWS = "out of fold", "held out", "other rows"
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,31 +31,72 @@ class Measured:
         ``f1`` (NaN where no row has it).
     unknown_labels : list of str
         Labels of these rows that the tagger has never seen; they are not measured.
+    how : {"out of fold", "held out", "other rows"}
+        Which rows these are. "out of fold": all training rows, each judged by a model of the other
+        folds, which had not seen it. "held out": a share of the rows, judged by a model of all
+        others. "other rows": those given to :meth:`splmll.tagging.Tagger.evaluate`.
+    alone : dict of str to float
+        The same measures of the embedding alone, every label by its own prediction: what a plain
+        one-vs-rest model achieves. Empty where it was not measured.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from splmll.tagging import Measured
+    >>> labels = pd.DataFrame({"rows": [30, 2], "f1": [0.8, 1.0]}, index=["pump", "oil"])
+    >>> measured = Measured(40, {"micro_f1": 0.81}, labels)
+    >>> list(measured.best().index), list(measured.best(least_rows=10).index)
+    (['oil', 'pump'], ['pump'])
     """
 
     n_rows: int
     measures: dict[str, float]
     labels: pd.DataFrame
     unknown_labels: list[str] = field(default_factory=list)
+    how: str = HELD_OUT
+    alone: dict[str, float] = field(default_factory=dict)
 
-    def best(self, n: int = 5) -> pd.DataFrame:
-        """Return the labels with the highest F1, of equal ones the most frequent first."""
-        return self._by_f1(ascending=False).head(n)
+    def best(self, n: int = 5, least_rows: int = 1) -> pd.DataFrame:
+        """Return the labels with the highest F1, of equal ones the most frequent first.
 
-    def worst(self, n: int = 5) -> pd.DataFrame:
-        """Return the labels with the lowest F1, of equal ones the most frequent first."""
-        return self._by_f1(ascending=True).head(n)
+        Parameters
+        ----------
+        n : int, default=5
+            How many.
+        least_rows : int, default=1
+            Labels that fewer rows have are left out.
 
-    def _by_f1(self, ascending: bool) -> pd.DataFrame:
-        return self.labels.dropna().sort_values(
-            ["f1", "rows"], ascending=[ascending, False], kind="stable"
-        )
+        Returns
+        -------
+        labels : DataFrame
+        """
+        return self._by_f1(least_rows, ascending=False).head(n)
+
+    def worst(self, n: int = 5, least_rows: int = 1) -> pd.DataFrame:
+        """Return the labels with the lowest F1, of equal ones the most frequent first.
+
+        Parameters
+        ----------
+        n, least_rows : int
+            As in :meth:`best`.
+
+        Returns
+        -------
+        labels : DataFrame
+        """
+        return self._by_f1(least_rows, ascending=True).head(n)
+
+    def _by_f1(self, least_rows: int, ascending: bool) -> pd.DataFrame:
+        enough = self.labels[self.labels["rows"] >= max(1, least_rows)]
+        return enough.sort_values(["f1", "rows"], ascending=[ascending, False], kind="stable")
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON can hold it."""
         return {
+            "how": self.how,
             "rows": self.n_rows,
             "measures": self.measures,
+            "alone": self.alone,
             "labels": {
                 str(label): {
                     **{name: int(line[name]) for name in ("rows", "predicted") if name in line},
@@ -67,31 +109,76 @@ class Measured:
 
 
 def measure(
-    pipeline: Pipeline, X: Any, Y: Any, label_names: Sequence[str], unknown: Sequence[str] = ()
+    Y: Any,
+    scores: np.ndarray,
+    labels: Any,
+    label_names: Sequence[str],
+    *,
+    how: str,
+    unknown: Sequence[str] = (),
 ) -> Measured:
-    """Return how well a fitted pipeline does on rows; ``unknown`` names labels left out of Y."""
-    scores, labels = pipeline.decision_function(X), pipeline.predict(X)
-    support = np.asarray(Y.sum(axis=0)).ravel()
-    f1 = np.atleast_1d(_f1(Y, labels))
+    """Return how good scores and labels of rows are.
+
+    Parameters
+    ----------
+    Y : array or sparse matrix of shape (n_rows, n_labels)
+        The labels that the rows have.
+    scores : ndarray of shape (n_rows, n_labels)
+        Larger for more relevant labels.
+    labels : array or sparse matrix of shape (n_rows, n_labels)
+        The labels that were predicted.
+    label_names : sequence of str
+        Names of the labels.
+    how : str
+        Which rows these are, see :class:`Measured`.
+    unknown : sequence of str
+        Labels of the rows that were left out of Y.
+
+    Returns
+    -------
+    measured : Measured
+    """
+    present, predicted = _counts(Y), _counts(labels)
+    hits = _counts(Y.multiply(labels) if sparse.issparse(Y) else labels * Y)
+    f1 = np.full(len(present), np.nan)
+    np.divide(2.0 * hits, present + predicted, out=f1, where=present > 0)
     table = pd.DataFrame(
-        {
-            "rows": support.astype(int),
-            "predicted": np.asarray(labels.sum(axis=0)).ravel().astype(int),
-            "f1": np.where(support > 0, f1, np.nan),
-        },
+        {"rows": present, "predicted": predicted, "f1": f1},
         index=pd.Index(list(label_names), name="label", dtype=object),
     )
-    measures = evaluate(Y, scores, labels, ties="half")
     return Measured(
         n_rows=int(Y.shape[0]),
-        measures={name: float(value) for name, value in measures.items()},
+        measures=_measures(Y, scores, labels),
         labels=table,
         unknown_labels=list(unknown),
+        how=how,
     )
 
 
-def _f1(Y: Any, labels: Any) -> np.ndarray:
-    if Y.shape[1] == 1:
-        # One column would be taken for a binary problem, with an F1 for "not" too.
-        return f1_score(dense(Y).ravel(), dense(labels).ravel(), zero_division=0)
-    return f1_score(Y, labels, average=None, zero_division=0)
+def measure_out_of_fold(found: OutOfFold, label_names: Sequence[str]) -> Measured:
+    """Return how well models did on rows that they had not seen, with and without landmarks.
+
+    Parameters
+    ----------
+    found : OutOfFold
+        What :meth:`splmll.SPLMLL.fit_out_of_fold` returned.
+    label_names : sequence of str
+        Names of the labels.
+
+    Returns
+    -------
+    measured : Measured
+    """
+    measured = measure(found.truth, found.scores, found.labels, label_names, how=OUT_OF_FOLD)
+    measured.alone.update(_measures(found.truth, found.alone, found.labels_alone))
+    return measured
+
+
+def _measures(Y: Any, scores: np.ndarray, labels: Any) -> dict[str, float]:
+    found = evaluate(Y, scores, labels, ties="half")
+    return {name: float(value) for name, value in found.items()}
+
+
+def _counts(labels: Any) -> np.ndarray:
+    """Return how many rows have each label."""
+    return np.asarray(labels.sum(axis=0)).ravel().astype(int)

@@ -9,23 +9,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+from scipy import sparse
 from sklearn.compose import ColumnTransformer
-from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from splmll.datasets import Dataset
 from splmll.embeddings import automatic_embedding
-from splmll.experiments.contestants import CONTESTANTS
 from splmll.landmarks import SPLMLL
 from splmll.names import known_name
 from splmll.tagging.settings import check_device, checked_settings, embedding_as_object
+from splmll.tagging.words import Words
 
 DEFAULT_METHOD = "SPL-MLL"
 MOST_CATEGORIES = 200
-# A word of a single row teaches nothing about others; a small table has few words to lose.
-MIN_ROWS_TO_DROP_WORDS = 100
+TEXT = "text"  # name of the step that makes words of texts
 
 
 def build_pipeline(
@@ -38,6 +38,7 @@ def build_pipeline(
     n_jobs: int | None = None,
     device: str | None = None,
     settings: Mapping[str, Any] | None = None,
+    words: Words | None = None,
 ) -> Pipeline:
     """Return the pipeline for a data set, not yet fitted.
 
@@ -64,6 +65,8 @@ def build_pipeline(
     settings : mapping of str to Any, optional
         Other parameters of the method by name, such as ``{"embedding": "mlp",
         "embedding.dropout": 0.2}``.
+    words : Words, optional
+        How texts become features; by default as suits their length.
 
     Returns
     -------
@@ -81,7 +84,7 @@ def build_pipeline(
     MLkNN()
     """
     name = known_method(method)
-    estimator = CONTESTANTS[name].make()
+    estimator = _make(name)
     choices: dict[str, Any] = {
         "random_state": random_state,
         "n_jobs": n_jobs,
@@ -90,8 +93,9 @@ def build_pipeline(
     }
     there = estimator.get_params(deep=False)
     if n_landmarks is not None and "n_landmarks" not in there:
+        methods = _methods()
         with_landmarks = [
-            name for name in CONTESTANTS if "n_landmarks" in CONTESTANTS[name].make().get_params()
+            name for name in methods if "n_landmarks" in methods[name].make().get_params()
         ]
         raise ValueError(
             f"The method {name} has no landmarks to count; leave their number out, or take one of "
@@ -106,7 +110,7 @@ def build_pipeline(
             _set_device(estimator, name, device)
     if not data.column_kinds:
         return Pipeline([("method", estimator)])
-    return Pipeline([("columns", _columns(data)), ("method", estimator)])
+    return Pipeline([("columns", _columns(data, words or Words())), ("method", estimator)])
 
 
 def known_method(name: str) -> str:
@@ -118,7 +122,9 @@ def known_method(name: str) -> str:
     >>> known_method("spl-mll (linear)")
     'SPL-MLL (linear)'
     """
-    return known_name(name, CONTESTANTS, "method", "The command `splmll methods` lists them.")
+    if name.lower() == DEFAULT_METHOD.lower():
+        return DEFAULT_METHOD
+    return known_name(name, _methods(), "method", "The command `splmll methods` lists them.")
 
 
 def place_networks(estimator: Any, name: str, device: str, features: Any, n_labels: int) -> None:
@@ -142,6 +148,17 @@ def place_networks(estimator: Any, name: str, device: str, features: Any, n_labe
         _set_device(estimator, name, device)
 
 
+def _make(name: str) -> Any:
+    # Most taggers need none of the other methods, nor PyTorch, which comes with them.
+    return SPLMLL() if name == DEFAULT_METHOD else _methods()[name].make()
+
+
+def _methods() -> Mapping[str, Any]:
+    from splmll.experiments.contestants import CONTESTANTS
+
+    return CONTESTANTS
+
+
 def _chooses_later(estimator: Any) -> bool:
     return isinstance(estimator, SPLMLL) and estimator.get_params(deep=False)["embedding"] == "auto"
 
@@ -161,24 +178,13 @@ def _set_device(estimator: Any, name: str, device: str) -> None:
     estimator.set_params(**dict.fromkeys(parameters, device))
 
 
-def _columns(data: Dataset) -> ColumnTransformer:
+def _columns(data: Dataset, words: Words) -> ColumnTransformer:
     of_kind: dict[str, list[str]] = {"text": [], "categorical": [], "numeric": []}
     for name, kind in data.column_kinds.items():
         of_kind[kind].append(name)
-    few = data.X.shape[0] < MIN_ROWS_TO_DROP_WORDS
-    steps: list[tuple[str, Any, Any]] = [
-        # A vectorizer takes one column: its words are not those of another.
-        (
-            f"text {number}",
-            TfidfVectorizer(
-                strip_accents="unicode",
-                sublinear_tf=True,
-                min_df=1 if few else 2,
-            ),
-            name,
-        )
-        for number, name in enumerate(of_kind["text"])
-    ]
+    steps: list[tuple[str, Any, Any]] = []
+    if of_kind["text"]:
+        steps.append((TEXT, words, of_kind["text"]))
     if of_kind["categorical"]:
         encoder = OneHotEncoder(
             max_categories=MOST_CATEGORIES, handle_unknown="infrequent_if_exist"
@@ -189,3 +195,29 @@ def _columns(data: Dataset) -> ColumnTransformer:
         steps.append(("numeric", make_pipeline(fill, StandardScaler()), of_kind["numeric"]))
     # Words stay sparse however few there are: what suits them must not depend on that.
     return ColumnTransformer(steps, sparse_threshold=1.0 if of_kind["text"] else 0.3)
+
+
+def without_words(pipeline: Pipeline, features: Any) -> np.ndarray | None:
+    """Return which rows have no word that the pipeline knows; None if it takes no texts.
+
+    Parameters
+    ----------
+    pipeline : Pipeline
+        As :func:`build_pipeline` makes it, fitted.
+    features : CSR array of shape (n_rows, n_features)
+        What its steps before the method made of the rows.
+
+    Returns
+    -------
+    rows : ndarray of bool of shape (n_rows,), or None
+    """
+    places = getattr(pipeline[0], "output_indices_", {})
+    texts = [place for name, place in places.items() if name.startswith(TEXT)]
+    if not texts:
+        return None
+    return np.all([_stored(features[:, place]) == 0 for place in texts], axis=0)
+
+
+def _stored(features: Any) -> np.ndarray:
+    """Return how many features of every row are not 0."""
+    return np.diff(sparse.csr_array(features).indptr)

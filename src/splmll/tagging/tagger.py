@@ -30,21 +30,55 @@ from splmll.model_selection import multilabel_train_test_split
 from splmll.names import check_columns
 from splmll.persistence import ModelFileError
 from splmll.persistence.storage import MANIFEST
-from splmll.tagging.measured import Measured, measure
+from splmll.tagging.measured import (
+    HELD_OUT,
+    OTHER_ROWS,
+    Measured,
+    measure,
+    measure_out_of_fold,
+)
+from splmll.tagging.notes import label_notes, word_notes
 from splmll.tagging.pipeline import (
     DEFAULT_METHOD,
     build_pipeline,
     known_method,
     place_networks,
+    without_words,
 )
 from splmll.tagging.rows import checked_rows, dense, named_columns, take_rows
+from splmll.tagging.scoring import Carriers, carriers, score
+from splmll.tagging.words import NoWordsError, Words
 
 MIN_ROWS = 10  # fewer cannot be divided into rows to learn from and rows to measure on
 _MARK = "splmll tagger 1"
 _MOST_CARRIED = 3  # labels named beside a landmark ...
 _LEAST_CARRIED = 0.05  # ... if it adds at least so much to their scores
-_LEAST_ADDED = 0.01  # what a landmark adds to one score, to be named
-_CELLS_AT_ONCE = 5_000_000  # numbers of an explanation that are in memory at the same time
+_SHARE_HELD_OUT = 0.2  # where a method has no out-of-fold scores
+
+Progress = Callable[[str, float | None], object]
+"""(what is being done, share of it that is done, None where that is not known) -> ignored."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tagged:
+    """Rows with their labels.
+
+    Attributes
+    ----------
+    labels : DataFrame
+        One column of 0 and 1 for each label.
+    scores : DataFrame
+        How sure each label is, from 0 to 1.
+    carriers : list of dict, optional
+        For every row: predicted label -> landmark -> what it added to the score of the label.
+    without_words : ndarray of bool, optional
+        Rows that have no word the tagger knows; None if it takes no texts.
+    """
+
+    labels: pd.DataFrame
+    scores: pd.DataFrame
+    carriers: Carriers | None = None
+    without_words: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,9 +104,9 @@ class Tagger:
     n_rows : int
         Number of rows it learned from.
     fit_seconds : float
-        How long the last fit took, that on all rows.
-    held_out : Measured
-        How well a model did that learned from the other rows only.
+        How long the fit on all rows took.
+    measured : Measured
+        How well models did on rows they had not seen; its ``how`` says which models and rows.
 
     Examples
     --------
@@ -86,8 +120,8 @@ class Tagger:
     >>> tagger = Tagger.fit(data, method="BR")
     >>> tagger.tags(pd.DataFrame({"body": ["a pump without oil"]}))
     [['oil', 'pump']]
-    >>> tagger.held_out.measures["micro_f1"]
-    1.0
+    >>> tagger.measured.how, tagger.measured.measures["micro_f1"]
+    ('held out', 1.0)
     """
 
     pipeline: Pipeline
@@ -98,7 +132,7 @@ class Tagger:
     reading: dict[str, Any]
     n_rows: int
     fit_seconds: float
-    held_out: Measured
+    measured: Measured
 
     # Learning --------------------------------------------------------------
 
@@ -110,32 +144,45 @@ class Tagger:
         *,
         n_landmarks: int | None = None,
         threshold: float | str | None = None,
-        test_size: float = 0.2,
+        test_size: float | None = None,
         random_state: int = 0,
         n_jobs: int | None = None,
         device: str | None = None,
         settings: Mapping[str, Any] | None = None,
+        words: Words | None = None,
         reading: dict[str, Any] | None = None,
         on_cost: Callable[[Cost], object] | None = None,
+        on_progress: Progress | None = None,
+        on_note: Callable[[str], object] | None = None,
     ) -> Tagger:
-        """Learn twice: without the held-out rows, to measure on them, and then from all rows.
+        """Learn from rows, and measure on rows that a model has not seen.
 
-        The tagger is the second model. The measures are those of the first one, which saw fewer
-        rows, so they are rather too low than too high.
+        SPL-MLL learns once. It predicts each row by models of other folds anyway, and these
+        out-of-fold scores are the measure: of all rows, by models that saw fewer rows than the
+        tagger, so rather too low than too high. Words are counted in all rows first, which tells
+        those models how frequent a word is, but nothing about labels.
+
+        Other methods have no such scores. They learn twice: without a fifth of the rows, to measure
+        on it, and then from all rows.
 
         Parameters
         ----------
         data : Dataset
             Rows with labels.
-        method, n_landmarks, threshold, random_state, n_jobs, device, settings
+        method, n_landmarks, threshold, random_state, n_jobs, device, settings, words
             See :func:`splmll.tagging.pipeline.build_pipeline`.
-        test_size : float, default=0.2
-            Share of the rows to hold out; they have the labels in the same proportions.
+        test_size : float, optional
+            Share of the rows to hold out and measure on, whatever the method; they have the labels
+            in the same proportions. The tagger learns from all rows in the end.
         reading : dict, optional
             What :func:`read_examples` returned, to read and write other files alike.
         on_cost : callable, optional
             Told what a fit of SPL-MLL will cost, each time before it begins. A fit that needs more
             memory than there is is refused.
+        on_progress : callable, optional
+            Told what is being done, and which share of it is done (None: not known).
+        on_note : callable, optional
+            Told, a sentence each, what is odd about the rows but no obstacle.
 
         Returns
         -------
@@ -148,6 +195,11 @@ class Tagger:
                 f"least {MIN_ROWS}",
                 path=data.name,
             )
+        if test_size is not None and not 0 < test_size < 1:
+            raise ValueError(
+                f"The share of rows to hold out is {test_size:g}; give one between 0 and 1, such "
+                "as 0.2."
+            )
         pipeline = build_pipeline(
             data,
             method,
@@ -157,37 +209,87 @@ class Tagger:
             n_jobs=n_jobs,
             device=device,
             settings=settings,
+            words=words,
         )
         X = checked_rows(data.X, data.feature_names, data.column_kinds)
-        X_train, X_test, Y_train, Y_test = multilabel_train_test_split(
-            X, data.Y, test_size=test_size, random_state=random_state
-        )
-        name = known_method(method)
-
-        def fitted(pipeline: Pipeline, X: Any, Y: Any) -> Pipeline:
-            def prepare(estimator: Any, features: Any) -> None:
-                if device is not None:
-                    place_networks(estimator, name, device, features, len(data.label_names))
-
-            return _fit(pipeline, X, Y, data.name, prepare, on_cost)
-
-        first = fitted(clone(pipeline), X_train, Y_train)
-        measured = measure(first, X_test, Y_test, data.label_names)
+        learning = _Learning(data, known_method(method), device, on_cost, on_progress)
+        measured = None
+        if test_size is not None or not isinstance(pipeline[-1], SPLMLL):
+            share = _SHARE_HELD_OUT if test_size is None else test_size
+            X_train, X_test, Y_train, Y_test = multilabel_train_test_split(
+                X, data.Y, test_size=share, random_state=random_state
+            )
+            first = clone(pipeline)
+            learning.fit(first, X_train, Y_train, "without the rows held out: ")
+            measured = measure(
+                Y_test,
+                first.decision_function(X_test),
+                first.predict(X_test),
+                data.label_names,
+                how=HELD_OUT,
+            )
         started = perf_counter()
-        fitted(pipeline, X, data.Y)
+        features, found = learning.fit(pipeline, X, data.Y)
+        seconds = perf_counter() - started
+        if measured is None:
+            measured = measure_out_of_fold(found, data.label_names)
+        if on_note is not None:
+            for note in (*label_notes(data), *word_notes(without_words(pipeline, features))):
+                on_note(note)
         return cls(
             pipeline=pipeline,
-            method=name,
+            method=learning.method,
             label_names=list(data.label_names),
             feature_names=list(data.feature_names),
             column_kinds=dict(data.column_kinds),
             reading=dict(reading or {}),
             n_rows=n_rows,
-            fit_seconds=perf_counter() - started,
-            held_out=measured,
+            fit_seconds=seconds,
+            measured=measured,
         )
 
     # Using -----------------------------------------------------------------
+
+    def tag(self, rows: Any, *, explain: bool = False, most: int = 3) -> Tagged:
+        """Return labels and scores of rows and, if asked, what carried them; in one pass.
+
+        Parameters
+        ----------
+        rows : DataFrame, array or sparse matrix
+            As in :meth:`predict`.
+        explain : bool, default=False
+            Whether to say which landmarks carried the labels.
+        most : int, default=3
+            How many landmarks to name for a label.
+
+        Returns
+        -------
+        tagged : Tagged
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from splmll.datasets import Dataset
+        >>> from splmll.tagging import Tagger
+        >>> X = np.random.default_rng(0).normal(size=(80, 2))
+        >>> data = Dataset(X, (X > 0).astype(int), ["x", "y"], ["right", "up"])
+        >>> tagger = Tagger.fit(data, "SPL-MLL (linear)")
+        >>> tagged = tagger.tag(np.array([[2.0, -2.0]]), explain=True)
+        >>> tagged.labels.to_dict("records"), list(tagged.carriers[0])
+        ([{'right': 1, 'up': 0}], ['right'])
+        """
+        model = self._landmark_model() if explain else self.pipeline[-1]
+        features = self._features(self._checked(rows))
+        found = score(model, features)
+        carried = None
+        if explain:
+            carried = carriers(model, found, self.landmark_names, self.label_names, most)
+        return Tagged(
+            labels=self._frame(found.labels, rows),
+            scores=self._frame(found.probabilities, rows),
+            carriers=carried,
+            without_words=without_words(self.pipeline, features),
+        )
 
     def predict(self, rows: Any) -> pd.DataFrame:
         """Return the labels of rows, one column of 0 and 1 for each.
@@ -231,7 +333,15 @@ class Tagger:
         measured : Measured
         """
         X, Y, unknown = self._matched(data)
-        return measure(self.pipeline, X, Y, self.label_names, unknown)
+        method, features = self.pipeline[-1], self._features(X)
+        return measure(
+            Y,
+            method.decision_function(features),
+            method.predict(features),
+            self.label_names,
+            how=OTHER_ROWS,
+            unknown=unknown,
+        )
 
     # Landmarks -------------------------------------------------------------
 
@@ -267,7 +377,7 @@ class Tagger:
         )
         return named.to_frame(only_predicted=only_predicted)
 
-    def carriers(self, rows: Any, most: int = 3) -> list[dict[str, dict[str, float]]]:
+    def carriers(self, rows: Any, most: int = 3) -> Carriers:
         """Return for every row its labels and the landmarks that carried each of them.
 
         Parameters
@@ -283,27 +393,9 @@ class Tagger:
             Predicted label -> landmark -> what it added to the score of the label, the landmark
             that changed it most first. The others only if they changed it by 0.01 or more.
         """
-        model = self._landmark_model()
-        names = np.asarray(self.landmark_names, dtype=object)
-        X = self._features(self._checked(rows))
-        at_once = max(1, _CELLS_AT_ONCE // max(1, len(names) * len(self.label_names)))
-        carriers: list[dict[str, dict[str, float]]] = []
-        for start in range(0, X.shape[0], at_once):
-            found = model.explain(X[start : start + at_once])
-            for added, predicted in zip(found.contributions, found.predicted):
-                labels = np.flatnonzero(predicted)
-                order = np.argsort(-np.abs(added[:, labels]), axis=0, kind="stable")[:most]
-                carriers.append(
-                    {
-                        self.label_names[label]: {
-                            names[place]: float(added[place, label])
-                            for rank, place in enumerate(column)
-                            if rank == 0 or abs(added[place, label]) >= _LEAST_ADDED
-                        }
-                        for label, column in zip(labels, order.T)
-                    }
-                )
-        return carriers
+        found = self.tag(rows, explain=True, most=most).carriers
+        assert found is not None
+        return found
 
     def landmark_path(self, data: Dataset) -> LandmarkPath:
         """Return what each number of landmarks would achieve, measured out of fold.
@@ -385,8 +477,8 @@ class Tagger:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the tagger to a folder, or to a file that ends in ``.zip``."""
         held = {each.name: getattr(self, each.name) for each in fields(self)}
-        held["held_out"] = {
-            each.name: getattr(self.held_out, each.name) for each in fields(Measured)
+        held["measured"] = {
+            each.name: getattr(self.measured, each.name) for each in fields(Measured)
         }
         persistence.save({"holds": _MARK, **held}, path)
 
@@ -405,8 +497,9 @@ class Tagger:
                 "`splmll fit`, or in Python with Tagger.fit(...).save(path)."
             )
         try:
-            measured = Measured(**held.pop("held_out"))
-            tagger = cls(**held, held_out=measured)
+            # Earlier versions always held rows out, and named what they wrote accordingly.
+            measured = Measured(**held.pop("held_out" if "held_out" in held else "measured"))
+            tagger = cls(**held, measured=measured)
         except (TypeError, KeyError) as error:
             raise ModelFileError(f"{path}: the tagger in it is incomplete ({error}).") from error
         if not isinstance(tagger.pipeline, Pipeline):
@@ -473,35 +566,55 @@ class Tagger:
         )
 
 
-def _fit(
-    pipeline: Pipeline,
-    X: Any,
-    Y: Any,
-    name: str,
-    prepare: Callable[[Any, Any], object],
-    on_cost: Callable[[Cost], object] | None,
-) -> Pipeline:
-    *steps, (_, method) = pipeline.steps
-    try:
-        # The features first: what the method costs depends on how many there are.
-        features = pipeline[:-1].fit_transform(X, Y) if steps else X
-    except ValueError as error:
-        wordless = wordless_column(pipeline, X)
-        if wordless is None:
-            raise
-        raise DatasetError(
-            f"the column {wordless!r} has no word that occurs in several rows; leave it out with "
-            f"--ignore {wordless} (in Python ignore=[{wordless!r}])",
-            path=name,
-        ) from error
-    prepare(method, features)
-    if isinstance(method, SPLMLL):
+class _Learning:
+    """Fits pipelines to rows of one data set, and says what it does."""
+
+    def __init__(
+        self,
+        data: Dataset,
+        method: str,
+        device: str | None,
+        on_cost: Callable[[Cost], object] | None,
+        on_progress: Progress | None,
+    ) -> None:
+        self.data, self.method, self.device = data, method, device
+        self.on_cost, self.on_progress = on_cost, on_progress
+
+    def fit(self, pipeline: Pipeline, X: Any, Y: Any, before: str = "") -> tuple[Any, Any]:
+        """Fit a pipeline; return the features, and the out-of-fold scores of SPL-MLL."""
+
+        def tell(what: str, share: float | None) -> None:
+            if self.on_progress is not None:
+                self.on_progress(before + what, share)
+
+        *steps, (_, method) = pipeline.steps
+        features = X
+        if steps:
+            # The features first: what the method costs depends on how many there are.
+            words = "text" in self.data.column_kinds.values()
+            tell("counting words" if words else "turning columns into features", None)
+            try:
+                features = pipeline[:-1].fit_transform(X, Y)
+            except NoWordsError as error:
+                raise DatasetError(
+                    f"the column {error.column!r} {error.reason}; leave it out with --ignore "
+                    f"{error.column} (in Python ignore=[{error.column!r}])",
+                    path=self.data.name,
+                ) from error
+        if self.device is not None:
+            n_labels = len(self.data.label_names)
+            place_networks(method, self.method, self.device, features, n_labels)
+        learns = f"{self.method} learns from {Y.shape[0]:,} rows"
+        if not isinstance(method, SPLMLL):
+            tell(learns, None)
+            method.fit(features, Y)
+            return features, None
         cost = method.estimate_cost(features, Y)
         check_memory(cost)
-        if on_cost is not None:
-            on_cost(cost)
-    method.fit(features, Y)
-    return pipeline
+        if self.on_cost is not None:
+            self.on_cost(cost)
+        tell(learns, None)
+        return features, method.fit_out_of_fold(features, Y, on_progress=tell)
 
 
 def wordless_column(pipeline: Pipeline, X: Any) -> str | None:
@@ -514,10 +627,10 @@ def wordless_column(pipeline: Pipeline, X: Any) -> str | None:
     X : DataFrame
         Its rows.
     """
-    steps = getattr(pipeline[0], "transformers", [])
-    for vectorizer, column in (step[1:] for step in steps if step[0].startswith("text")):
-        try:
-            clone(vectorizer).fit(X[column])
-        except ValueError:
-            return str(column)
+    for _, words, columns in getattr(pipeline[0], "transformers", []):
+        if isinstance(words, Words):
+            try:
+                clone(words).fit(X[columns])
+            except NoWordsError as error:
+                return error.column
     return None

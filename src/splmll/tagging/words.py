@@ -1,0 +1,303 @@
+"""Words of texts as features: all of them, weighted by TF-IDF, from any number of text columns.
+
+The columns of a row are one text: a word says the same in a title and in a body. Short texts are
+read more closely, because there a single word has little company to be understood by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer, TfidfVectorizer
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+# A word of a single row teaches nothing about others; a small table has few words to lose.
+ROWS_TO_DROP_WORDS = 100
+# Texts with fewer words than this on average are short; docs/command_line.md has the measurements.
+SHORT_TEXT = 15
+# All words, and every mark by itself: "?!" and a smiling face say much where little else is said.
+_WORDS_AND_MARKS = r"(?u)\w+|[^\w\s]"
+_LONGER_WORDS = r"(?u)\b\w\w+\b"
+# More characters than this, and words are hashed: a vocabulary of all pairs may need gigabytes.
+MOST_CHARACTERS = 300_000_000
+HASHED_FEATURES = 2**20
+_ROWS_AT_ONCE = 1000
+PIECE_LENGTHS = (3, 5)  # characters of the pieces of words
+ROWS_OF_PIECES = 5  # a piece of fewer rows is the tail of a rare word
+
+
+class NoWordsError(ValueError):
+    """A text column has no word to learn from.
+
+    Attributes
+    ----------
+    column : str
+        Its name, or its number where it has none.
+    empty : bool
+        Whether there is nothing in it at all.
+    """
+
+    def __init__(self, column: str, empty: bool) -> None:
+        self.column, self.empty = column, empty
+        super().__init__(f"the column {column!r} {self.reason}")
+
+    @property
+    def reason(self) -> str:
+        """What is wrong with the column."""
+        return "is empty" if self.empty else "has no word that occurs in several rows"
+
+
+class Words(TransformerMixin, BaseEstimator):
+    """The words of text columns, weighted by TF-IDF with logarithmic counts.
+
+    Words that only one row has are left out; in tables of fewer than 100 rows all are kept. Accents
+    and upper case make no difference. No word is left out because it is frequent: its weight is
+    small anyway.
+
+    Parameters
+    ----------
+    short : bool or "auto", default="auto"
+        Whether to read closely, as pays in short texts: words of a single letter, punctuation marks
+        and pairs of neighbours are features, too. "auto": if texts have fewer than 15 words on
+        average.
+    characters : bool or "auto", default="auto"
+        Whether pieces of words, of 3 to 5 characters, are features, too. They pay, but in long
+        texts a fit takes ten times as long. "auto": in short texts.
+    hashed : bool or "auto", default="auto"
+        Whether features are found by hashing into 2**20 places, where two words may fall into the
+        same one, in place of a vocabulary that has to fit into memory. "auto": beyond 300 million
+        characters.
+
+    Attributes
+    ----------
+    short_, characters_, hashed_ : bool
+        What was chosen.
+    vectorizers_ : list
+        For words and, with ``characters_``, for pieces of words: a vectorizer with a vocabulary, or
+        :class:`HashedWords`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from splmll.tagging.words import Words
+    >>> texts = pd.DataFrame({"title": ["Oil", "Pump"], "body": ["leaks", "leaks oil"]})
+    >>> words = Words(characters=False).fit(texts)
+    >>> words.get_feature_names_out().tolist()
+    ['leaks', 'leaks oil', 'oil', 'oil leaks', 'pump', 'pump leaks']
+    >>> words.transform(pd.DataFrame({"title": ["more oil"], "body": [""]})).toarray().round(2)
+    array([[0., 0., 1., 0., 0., 0.]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "short": ["boolean", StrOptions({"auto"})],
+        "characters": ["boolean", StrOptions({"auto"})],
+        "hashed": ["boolean", StrOptions({"auto"})],
+    }
+
+    def __init__(
+        self,
+        short: bool | str = "auto",
+        characters: bool | str = "auto",
+        hashed: bool | str = "auto",
+    ) -> None:
+        self.short = short
+        self.characters = characters
+        self.hashed = hashed
+
+    def fit(self, X: Any, y: Any = None) -> Words:
+        """Learn which words there are.
+
+        Parameters
+        ----------
+        X : DataFrame or array of str of shape (n_rows, n_columns)
+            The text columns.
+        y : ignored
+
+        Returns
+        -------
+        self : Words
+
+        Raises
+        ------
+        NoWordsError
+            If a column has no word that becomes a feature.
+        """
+        self.fit_transform(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **_: Any) -> sparse.csr_array:
+        """Learn which words there are and return those of these rows, see :meth:`transform`."""
+        self._validate_params()
+        columns = _columns(X)
+        self.n_features_in_ = len(columns)
+        texts = _joined(columns)
+        self.short_ = _mean_words(texts) < SHORT_TEXT if self.short == "auto" else bool(self.short)
+        self.characters_ = self.short_ if self.characters == "auto" else bool(self.characters)
+        self.hashed_ = (
+            sum(map(len, texts)) > MOST_CHARACTERS if self.hashed == "auto" else bool(self.hashed)
+        )
+        few = len(texts) < ROWS_TO_DROP_WORDS
+        words: dict[str, Any] = {
+            "token_pattern": _WORDS_AND_MARKS if self.short_ else _LONGER_WORDS,
+            "ngram_range": (1, 2) if self.short_ else (1, 1),
+            "min_df": 1 if few else 2,
+        }
+        pieces = {
+            "analyzer": "char_wb",
+            "ngram_range": PIECE_LENGTHS,
+            "min_df": 1 if few else ROWS_OF_PIECES,
+        }
+        make = HashedWords if self.hashed_ else _weighted_words
+        self.vectorizers_ = [make(**each) for each in [words, *[pieces] * self.characters_]]
+        try:
+            found = [each.fit_transform(texts) for each in self.vectorizers_]
+        except ValueError as error:
+            # No word at all: any column may stand for it, best an empty one.
+            worst = min(columns, key=lambda name: any(map(str.strip, columns[name])))
+            raise NoWordsError(worst, not any(map(str.strip, columns[worst]))) from error
+        for name, column in columns.items():
+            if not self._knows_any_of(column):
+                raise NoWordsError(name, not any(map(str.strip, column)))
+        return _beside(found)
+
+    def transform(self, X: Any) -> sparse.csr_array:
+        """Return the weights of the words of rows; 0 for words that are not known.
+
+        Parameters
+        ----------
+        X : DataFrame or array of str of shape (n_rows, n_columns)
+            The text columns.
+
+        Returns
+        -------
+        weights : CSR array of shape (n_rows, n_words)
+        """
+        check_is_fitted(self)
+        texts = _joined(_columns(X))
+        return _beside([each.transform(texts) for each in self.vectorizers_])
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the words and pieces of words; numbers where they are hashed."""
+        check_is_fitted(self)
+        return np.concatenate([each.get_feature_names_out() for each in self.vectorizers_])
+
+    def frequent(self, n: int) -> list[str]:
+        """Return the words that most rows have, the most frequent first; none if hashed."""
+        check_is_fitted(self)
+        if self.hashed_:
+            return []
+        names = self.vectorizers_[0].get_feature_names_out()
+        order = np.argsort(self.vectorizers_[0].idf_, kind="stable")
+        single = (str(names[k]) for k in order if str(names[k]).isalnum())
+        return [word for word, _ in zip(single, range(n))]
+
+    def _knows_any_of(self, texts: list[str]) -> bool:
+        # Most columns are settled by their first rows.
+        starts = range(0, len(texts), _ROWS_AT_ONCE)
+        parts = (texts[start : start + _ROWS_AT_ONCE] for start in starts)
+        return any(self.vectorizers_[0].transform(part).nnz for part in parts)
+
+
+class HashedWords(BaseEstimator):
+    """TF-IDF without a vocabulary: every word has its place by hashing.
+
+    Parameters
+    ----------
+    analyzer, token_pattern, ngram_range
+        What is counted, see :class:`sklearn.feature_extraction.text.HashingVectorizer`.
+    min_df : int, default=1
+        Places that fewer rows use are left out.
+    n_features : int, default=2**20
+        Number of places.
+
+    Attributes
+    ----------
+    kept_ : ndarray of int
+        The places that are features.
+
+    Examples
+    --------
+    >>> from splmll.tagging.words import HashedWords
+    >>> HashedWords(min_df=2).fit_transform(["a leaking pump", "pump", "oil"]).toarray()
+    array([[1.],
+           [1.],
+           [0.]])
+    """
+
+    def __init__(
+        self,
+        analyzer: str = "word",
+        token_pattern: str = _LONGER_WORDS,
+        ngram_range: tuple[int, int] = (1, 1),
+        min_df: int = 1,
+        n_features: int = HASHED_FEATURES,
+    ) -> None:
+        self.analyzer = analyzer
+        self.token_pattern = token_pattern
+        self.ngram_range = ngram_range
+        self.min_df = min_df
+        self.n_features = n_features
+
+    def fit_transform(self, texts: Iterable[str]) -> sparse.csr_array:
+        """Learn the weights of the places and return those of these texts."""
+        counts = self._counts(texts)
+        rows_with = np.bincount(counts.indices, minlength=self.n_features)
+        self.kept_ = np.flatnonzero(rows_with >= self.min_df)
+        if not len(self.kept_):
+            raise ValueError("no word is left")  # as scikit-learn does for an empty vocabulary
+        self.weights_ = TfidfTransformer(sublinear_tf=True)
+        return self.weights_.fit_transform(counts[:, self.kept_])
+
+    def transform(self, texts: Iterable[str]) -> sparse.csr_array:
+        """Return the weights of texts."""
+        return self.weights_.transform(self._counts(texts)[:, self.kept_])
+
+    def get_feature_names_out(self) -> np.ndarray:
+        """Return the numbers of the places."""
+        return np.array([f"#{place}" for place in self.kept_], dtype=object)
+
+    def _counts(self, texts: Iterable[str]) -> Any:
+        return HashingVectorizer(
+            analyzer=self.analyzer,
+            token_pattern=self.token_pattern,
+            ngram_range=self.ngram_range,
+            strip_accents="unicode",
+            n_features=self.n_features,
+            alternate_sign=False,
+            norm=None,
+        ).transform(texts)
+
+
+def _weighted_words(**options: Any) -> TfidfVectorizer:
+    return TfidfVectorizer(strip_accents="unicode", sublinear_tf=True, **options)
+
+
+def _columns(X: Any) -> dict[str, list[str]]:
+    """Return the texts of every column by its name; numbers where there are no names."""
+    if isinstance(X, pd.DataFrame):
+        return {str(name): X[name].tolist() for name in X.columns}
+    cells = np.asarray(X, dtype=object)
+    return {str(k): cells[:, k].tolist() for k in range(cells.shape[1])}
+
+
+def _joined(columns: dict[str, list[str]]) -> list[str]:
+    """Return one text for each row."""
+    if len(columns) == 1:
+        return next(iter(columns.values()))
+    return ["\n".join(cells) for cells in zip(*columns.values(), strict=True)]
+
+
+def _mean_words(texts: list[str]) -> float:
+    filled = [len(text.split()) for text in texts if text.strip()]
+    return float(np.mean(filled)) if filled else 0.0
+
+
+def _beside(parts: list[Any]) -> sparse.csr_array:
+    joined = parts[0] if len(parts) == 1 else sparse.hstack(parts, format="csr")
+    return sparse.csr_array(joined)
