@@ -31,9 +31,9 @@ MIN_ROWS = 50
 # A label with fewer positives would get a threshold that fits those few rows and no others.
 MIN_POSITIVES = 5
 
-# Cuts whose measure is below the best by at most half of its standard deviation are as good: the
+# Cuts whose measure is below the best by at most 0.4 of its standard deviation are as good: the
 # highest point of a jagged curve is where chance put it, the middle of what is as high is steadier.
-_NOISE = 0.5
+_NOISE = 0.4
 
 # Cells of a matrix that are worked on together where a rule needs several matrices at once.
 _CHUNK_CELLS = 2**20
@@ -215,7 +215,7 @@ def fit_threshold(
         - ``"micro-f1"``, ``"macro-f1"``, ``"hamming"``, ``"jaccard"``: the one threshold that is
           best for that measure of :mod:`splmll.metrics`. All distinct cuts are tried. For micro-F1
           and Hamming loss, it is the middle one of those that differ from the best by no more than
-          chance (half a standard deviation of the number of errors). In Jaccard, the mean over
+          chance (0.4 standard deviations of the number of errors). In Jaccard, the mean over
           rows, a row with nothing relevant and nothing predicted counts 1: with 0, anything could
           be predicted for rows without labels at no cost.
         - ``"per-label"``: for every label the threshold with the highest F1 (SCut). A label with

@@ -16,49 +16,58 @@ class TimeLeft(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         """Return the time left; nothing before it can be told."""
-        if task.total is None or not task.completed or not task.elapsed or task.finished:
+        began, share = task.fields["began"], task.completed
+        if task.total is None or began is None or share <= began[1] or task.finished:
             return Text("")
-        left = task.elapsed * (task.total - task.completed) / task.completed
+        left = (task.get_time() - began[0]) * (1.0 - share) / (share - began[1])
         minutes, seconds = divmod(round(left), 60)
         return Text(f"{minutes}:{seconds:02d} left")
 
 
 class Stages:
-    """Says what is being done, one stage after the other.
+    """Says what is being done, one stage after the other, and how far all of it is.
 
-    On a terminal every stage has a bar and the time left. Elsewhere it is one line, written when
-    the stage begins.
+    On a terminal there is a bar with the time left. Elsewhere a stage is one line, written when it
+    begins.
 
     Examples
     --------
     >>> from splmll.cli._progress import Stages
     >>> with Stages() as stages:
     ...     stages("reading notes.csv")
-    ...     stages("linear classifiers", 0.5)
+    ...     stages("one model per label", 0.5)
     """
 
     def __init__(self) -> None:
         self._what: str | None = None
+        self._began: tuple[float, float] | None = None  # when the share was first told, and which
         self._bars: Progress | None = None
-        self._task: TaskID | None = None
+        self._task = TaskID(0)
         if sys.stderr.isatty():
             columns = (TextColumn("{task.description}"), BarColumn(), TimeLeft())
             self._bars = Progress(*columns, console=Console(stderr=True), transient=True)
+            self._task = self._bars.add_task("", total=None, began=None)
 
     def __call__(self, what: str, share: float | None = None) -> None:
-        """Say what is being done, and which share of it is done; None where nobody knows."""
-        begins = what != self._what
-        self._what = what
+        """Say what is being done, and which share of all is done; None where nobody knows."""
+        begins, self._what = what != self._what, what
         if self._bars is None:
             if begins:
                 typer.echo(what, err=True)
             return
-        if begins or self._task is None:
-            if self._task is not None:
-                self._bars.remove_task(self._task)
-            self._task = self._bars.add_task(what, total=None)
-        if share is not None:
-            self._bars.update(self._task, total=1.0, completed=min(1.0, max(0.0, share)))
+        if share is None:
+            self._began = None
+            self._bars.reset(self._task, description=what, total=None, began=None)
+            return
+        if self._began is None:
+            self._began = self._bars.get_time(), share
+        self._bars.update(
+            self._task,
+            description=what,
+            total=1.0,
+            completed=min(1.0, max(0.0, share)),
+            began=self._began,
+        )
 
     def say(self, words: str) -> None:
         """Print a line that stays, on a terminal only."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from concurrent.futures import CancelledError
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -34,6 +35,7 @@ START = 1, 2  # where the two searches begin in these lists
 JUDGED_LABELS = 100  # labels that decide where there are more: every so many in order of frequency
 
 LABELS_AT_ONCE = 32  # labels that one job fits
+ATTEMPTS = 3  # where workers of a cluster are lost
 SEARCH_SHARE = 0.25  # of the work until out-of-fold predictions are there, for who watches it
 
 
@@ -211,14 +213,21 @@ def _fit_labels(
     linear = isinstance(estimator, (LinearSVC, LogisticRegression))
     seeded = _seeded(estimator, context.seed + seed_offset)
     # Processes, not threads: those share liblinear's random numbers, and no two fits are the same.
-    fitted = Parallel(n_jobs=context.n_jobs, return_as="generator")(
-        delayed(_fit_block)(seeded, taken, [targets.column(j) for j in block], rows)
-        for block in blocks
-    )
     estimators: list[Any] = []
-    for block in fitted:
-        estimators += block
-        context.tell("one model per label", len(estimators) / n_labels)
+    for attempt in range(ATTEMPTS):
+        jobs = (
+            delayed(_fit_block)(seeded, taken, [targets.column(j) for j in block], rows)
+            for block in blocks[len(estimators) // LABELS_AT_ONCE :]
+        )
+        try:
+            for block in Parallel(n_jobs=context.n_jobs, return_as="generator")(jobs):
+                estimators += block
+                context.tell("one model per label", len(estimators) / n_labels)
+            break
+        except CancelledError:
+            # A worker of a cluster was lost, and with it the rows it held: hand them out again.
+            if attempt == ATTEMPTS - 1:
+                raise
     if not linear:
         return LabelModels(estimators)
     weights = np.full((X.shape[1], n_labels), np.nan, dtype=np.float32)

@@ -358,10 +358,11 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
             fold = self._folds(Y, seed, embedding)
             varying = varying_labels(Y)
             parts = label_sums(Y, fold)
-            candidates = LabelMoments(sum_of(parts)).candidates(varying)
+            moments, alone = LabelMoments(sum_of(parts)), embedding.one_per_label
+            candidates = moments.candidates(varying, one_per_label=alone)
             stages = Stages(on_progress)
             stages.begin(*PREDICTING)
-            if embedding.one_per_label:
+            if alone:
                 candidates = screened(X, Y, fold, candidates, self._budget(), seed)
             targets = Y if len(candidates) == Y.shape[1] else Y[:, candidates]
             embedding.fit(X, targets, fold, self._context(seed, progress, stages))

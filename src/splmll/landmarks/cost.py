@@ -21,7 +21,7 @@ from splmll.embeddings.wide_ridge import (
     choose_solver,
 )
 from splmll.landmarks import folds
-from splmll.landmarks.label_moments import MOST_CANDIDATES
+from splmll.landmarks.label_moments import MOST_CANDIDATES, MOST_MODELS
 from splmll.landmarks.out_of_core import SAMPLE_CELLS, sample_size
 from splmll.statistics import CHUNK_ROWS, MOST_DENSE_LABELS
 
@@ -135,6 +135,7 @@ class _Shape:
     stored: float  # numbers of X that are stored
     stored_labels: float
     folds: int
+    most_predicted: int = MOST_CANDIDATES  # where labels are very many
 
     @classmethod
     def of(cls, X: Any, Y: Any, n_folds: int) -> _Shape:
@@ -159,10 +160,12 @@ class _Shape:
     def predicted(self) -> int:
         """Number of labels that f predicts."""
         many = self.labels > MOST_DENSE_LABELS
-        return min(self.labels, MOST_CANDIDATES) if many else self.labels
+        return min(self.labels, self.most_predicted) if many else self.labels
 
 
 def _cost_of(f: Embedding, shape: _Shape, n_jobs: int | None) -> Cost:
+    if f.one_per_label:
+        shape = replace(shape, most_predicted=MOST_MODELS)
     kind = type(f).__name__
     params = f.get_params(deep=False)
     if kind == "Blend":

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from splmll.statistics import MOST_DENSE_LABELS, Statistics, fold_statistics, split_unknown
+from splmll.statistics import Statistics, fold_statistics, split_unknown
 
-MOST_CANDIDATES = 500  # labels that may become landmarks where there are very many
+MOST_CANDIDATES = 500  # labels that may become landmarks where there are very many ...
+MOST_MODELS = 2000  # ... or so many, where each has a model of its own that only it needs
 CANDIDATE_RIDGE = 0.1  # of the regression on candidates, relative to the mean label variance
 
 # A label that adds less than this share of what the first one explained is no candidate.
@@ -39,16 +40,6 @@ def varying_labels(Y: Any) -> np.ndarray:
 def label_sums(Y: Any, fold: np.ndarray) -> list[Statistics]:
     """Return the sums of the labels alone, fold by fold."""
     return fold_statistics(np.zeros((Y.shape[0], 0)), Y, fold)
-
-
-def are_many(Y: Any) -> bool:
-    """Whether labels are so many that only candidates are considered as landmarks.
-
-    Where labels are unknown, all pairs of labels have to be counted one by one: then never.
-    """
-    if Y.shape[1] <= MOST_DENSE_LABELS:
-        return False
-    return not np.isnan(Y.data if sparse.issparse(Y) else Y).any()
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,10 +87,23 @@ class LabelMoments:
         explained = np.where(variance > 0, squares / np.where(variance > 0, variance, 1.0), 0.0)
         return explained / max(float(variance.sum()), np.finfo(float).tiny)
 
-    def candidates(self, varying: np.ndarray) -> np.ndarray:
-        """Return the labels that may become landmarks: all, or those that explain most."""
+    def candidates(self, varying: np.ndarray, *, one_per_label: bool = False) -> np.ndarray:
+        """Return the labels that may become landmarks: all, or those that explain most.
+
+        Parameters
+        ----------
+        varying : ndarray of bool
+            Labels that are not constant.
+        one_per_label : bool, default=False
+            Whether every candidate has a model of its own: then those that vary most are taken, for
+            which their own prediction matters most.
+        """
         if not sparse.issparse(self.sums.yy):
             return np.arange(len(varying))
+        if one_per_label:
+            variance = np.where(varying, self.mean - self.mean**2, -1.0)
+            most = min(MOST_MODELS, int(varying.sum()))
+            return np.sort(np.argsort(-variance, kind="stable")[:most])
         operator = self._operator()
         ridge = CANDIDATE_RIDGE * float(np.mean(operator.diagonal))
         return pick_candidates(operator, varying, MOST_CANDIDATES, ridge)
