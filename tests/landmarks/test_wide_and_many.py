@@ -95,9 +95,9 @@ def test_a_million_features(n_rows: int, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def few_are_many(monkeypatch: pytest.MonkeyPatch, most: int, candidates: int) -> None:
-    for module in (statistics, label_moments):
-        monkeypatch.setattr(module, "MOST_DENSE_LABELS", most)
-    monkeypatch.setattr(label_moments, "MOST_CANDIDATES", candidates)
+    monkeypatch.setattr(statistics, "MOST_DENSE_LABELS", most)
+    for name in ("MOST_CANDIDATES", "MOST_MODELS"):
+        monkeypatch.setattr(label_moments, name, candidates)
 
 
 @pytest.mark.parametrize("rows", [200, 900])
@@ -124,6 +124,17 @@ def test_candidates_that_are_all_labels_change_nothing(
         by_candidates.recover(known, return_scores=True), full.recover(known, return_scores=True),
         atol=1e-8,
     )  # fmt: skip
+
+
+def test_with_a_model_for_each_label_the_frequent_ones_are_candidates(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, Y = text(500, 100, 30)
+    few_are_many(monkeypatch, most=10, candidates=6)
+    model = SPLMLL("svm", random_state=0).fit(X, Y)
+    frequent = np.argsort(-np.asarray(Y.sum(axis=0)).ravel(), kind="stable")[:6]
+    assert set(model.landmarks_) <= set(frequent.tolist())
+    assert set(np.flatnonzero(~np.isnan(model.predictability_))) == set(frequent.tolist())
 
 
 def test_only_candidates_become_landmarks(monkeypatch: pytest.MonkeyPatch) -> None:
