@@ -78,25 +78,45 @@ def read_examples(
     place = existing_file(path)
     if format_of(place) not in _TABLES:
         return _read_matrix(place, labels, [*text, *ignore])
-    table = read_columns(place)
+    reading = reading_of(read_columns(place), labels, delimiter, text, ignore)
+    options = {**reading, "text": list(text), "ignore": list(ignore), "allow_missing": True}
+    return _without_gaps_in_texts(read_dataset(place, **options)), reading
+
+
+def reading_of(
+    table: Table,
+    labels: Sequence[str],
+    delimiter: str | None,
+    text: Sequence[str],
+    ignore: Sequence[str],
+) -> Reading:
+    """Return how the labels stand in a table: the options of its reader.
+
+    Parameters
+    ----------
+    table : Table
+        All rows, or the first ones.
+    labels, delimiter, text, ignore
+        As in :func:`read_examples`.
+
+    Returns
+    -------
+    reading : dict
+    """
     if not labels:
         raise DatasetError(
             "say which column holds the tags, with --labels COLUMN (in Python labels=['...']). "
             f"The columns are {listed(table.names)}.",
-            path=path,
+            path=table.path,
         )
     starred = len(labels) == 1 and labels[0].endswith("*")
-    check_columns([*([] if starred else labels), *text, *ignore], table.names, path)
-    reading: Reading
+    check_columns([*([] if starred else labels), *text, *ignore], table.names, table.path)
     if starred:
-        reading = {"label_prefix": labels[0][:-1]}
-    elif len(labels) > 1 or _is_truth(table, labels[0]):
-        reading = {"labels": list(labels)}
-    else:
-        found = _tag_delimiter(table, labels[0]) if delimiter is None else delimiter
-        reading = {"label_column": labels[0], "label_delimiter": found}
-    options = {**reading, "text": list(text), "ignore": list(ignore), "allow_missing": True}
-    return _without_gaps_in_texts(read_dataset(place, **options)), reading
+        return {"label_prefix": labels[0][:-1]}
+    if len(labels) > 1 or _is_truth(table, labels[0]):
+        return {"labels": list(labels)}
+    found = _tag_delimiter(table, labels[0]) if delimiter is None else delimiter
+    return {"label_column": labels[0], "label_delimiter": found}
 
 
 def read_alike(path: str | Path, reading: Reading, features: dict[str, str]) -> Dataset:
