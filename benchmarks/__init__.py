@@ -15,6 +15,7 @@ SCALE = (
 )
 SCRIPTS = (
     *SCALE,
+    "streamed_text",
     "past_one_machine",
     "metrics_speed",
     "stratification_speed",

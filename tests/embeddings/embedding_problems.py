@@ -15,6 +15,7 @@ from splmll.embeddings import (
     Linear,
     Network,
     OneVsRest,
+    Stochastic,
     Trees,
 )
 
@@ -42,6 +43,7 @@ def every_embedding() -> dict[str, Embedding]:
         "kernel": Kernel(),
         "kernel svm": KernelSVM(),
         "svm": OneVsRest(),
+        "sgd": Stochastic(),
         "logistic": OneVsRest(LogisticRegression()),
         "network": small_network(),
         "trees": Trees(n_estimators=10),

@@ -19,6 +19,7 @@ from splmll.embeddings import (
     KernelSVM,
     Linear,
     OneVsRest,
+    Stochastic,
     Trees,
 )
 
@@ -90,9 +91,10 @@ def predictions_of(embedding: Embedding, X, Y, fold) -> np.ndarray:
         Kernel(ridge=0.1),
         KernelSVM(),
         OneVsRest(LogisticRegression()),
+        Stochastic(alpha=0.001),
         Trees(n_estimators=10),
     ],
-    ids=["linear", "kernel", "kernel svm", "logistic", "trees"],
+    ids=["linear", "kernel", "kernel svm", "logistic", "sgd", "trees"],
 )
 def test_a_fold_is_predicted_by_models_that_did_not_see_it(embedding: Embedding) -> None:
     X, Y, fold = data()
@@ -158,11 +160,12 @@ def test_one_label(embedding: Embedding) -> None:
     "embedding",
     [
         OneVsRest(),
+        Stochastic(n_passes=1),
         KernelSVM(),
         small_network(max_epochs=2),
         Blend([small_network(max_epochs=2), Trees(n_estimators=3)]),
     ],
-    ids=["svm", "kernel svm", "network", "blend"],
+    ids=["svm", "sgd", "kernel svm", "network", "blend"],
 )
 def test_jobs_do_not_change_the_result(embedding: Embedding) -> None:
     X, Y, fold = data(n=60, C=40)

@@ -25,6 +25,7 @@ from splmll.embeddings import (
     Linear,
     Network,
     OneVsRest,
+    Stochastic,
     TorchModule,
     Trees,
     automatic_embedding,
@@ -37,6 +38,7 @@ from splmll.embeddings import (
     [
         ("linear", Linear),
         ("svm", OneVsRest),
+        ("sgd", Stochastic),
         ("kernel", Kernel),
         ("mlp", Network),
         ("trees", Trees),

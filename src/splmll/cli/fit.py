@@ -74,6 +74,14 @@ def fit(
             show_default="beyond 300 million characters",
         ),
     ] = None,
+    stream: Annotated[
+        bool,
+        typer.Option(
+            "--stream",
+            help="Read the table some rows at a time, for one that is larger than memory. SPL-MLL "
+            "then learns by stochastic gradient descent, with hashed words.",
+        ),
+    ] = False,
     test_size: Annotated[
         float | None,
         typer.Option(
@@ -159,6 +167,8 @@ def fit(
 
     rule = None if threshold is None else threshold_rule(threshold)
     chosen = settings_of(context, settings or [])
+    if stream:
+        _check_streamed(context)
     _check_place(out)
     if save_config is not None:
         check_config_place(save_config)
@@ -166,38 +176,54 @@ def fit(
     notes: list[str] = []
     with Stages() as stages:
         stages(f"reading {file}")
-        data, reading = read_examples(
-            file,
-            labels or [],
-            delimiter=delimiter,
-            text=text or [],
-            ignore=ignore or [],
-            min_count=min_count,
-        )
+        if stream:
+            from splmll.tagging.streaming import fit_stream
 
-        def say(cost: object) -> None:
-            costs.append(str(cost))
-            stages.say(f"The fit will cost about: {cost}")
+            tagger = fit_stream(
+                file,
+                labels or [],
+                delimiter=delimiter,
+                text=text or [],
+                ignore=ignore or [],
+                n_landmarks=landmarks,
+                threshold=rule,
+                random_state=seed,
+                n_jobs=jobs,
+                on_progress=stages,
+            )
+        else:
+            data, reading = read_examples(
+                file,
+                labels or [],
+                delimiter=delimiter,
+                text=text or [],
+                ignore=ignore or [],
+                min_count=min_count,
+            )
 
-        tagger = Tagger.fit(
-            data,
-            method,
-            n_landmarks=landmarks,
-            threshold=rule,
-            test_size=test_size,
-            random_state=seed,
-            n_jobs=jobs,
-            device=device,
-            settings=chosen,
-            words=Words(
-                characters="auto" if char_ngrams is None else char_ngrams,
-                hashed="auto" if hash is None else hash,
-            ),
-            reading=reading,
-            on_cost=say,
-            on_progress=stages,
-            on_note=notes.append,
-        )
+            def say(cost: object) -> None:
+                costs.append(str(cost))
+                stages.say(f"The fit will cost about: {cost}")
+
+            tagger = Tagger.fit(
+                data,
+                method,
+                n_landmarks=landmarks,
+                threshold=rule,
+                test_size=test_size,
+                random_state=seed,
+                n_jobs=jobs,
+                device=device,
+                settings=chosen,
+                words=Words(
+                    characters="auto" if char_ngrams is None else char_ngrams,
+                    hashed="auto" if hash is None else hash,
+                ),
+                reading=reading,
+                on_cost=say,
+                on_progress=stages,
+                on_note=notes.append,
+            )
         stages(f"writing {out}")
         tagger.save(out)
         if save_config is not None:
@@ -211,6 +237,7 @@ def fit(
                 "char_ngrams": char_ngrams,
                 "hash": hash,
                 "test_size": test_size,
+                "stream": stream,
                 "method": tagger.method,
                 "landmarks": landmarks,
                 "threshold": rule,
@@ -264,6 +291,24 @@ def _show(tagger: Tagger, notes: list[str], size: int, model: str) -> None:
     typer.echo(f"The fit took {tagger.fit_seconds:.1f} s; the model has {size / 1e3:,.0f} kB.")
     typer.echo("\n".join(every))
     typer.echo(f"Tags for other rows: splmll predict {model} FILE --out tags.csv")
+
+
+def _check_streamed(context: typer.Context) -> None:
+    """Refuse options that a table read some rows at a time has no use for."""
+    from click.core import ParameterSource
+
+    unused = ("method", "settings", "device", "test_size", "min_count", "char_ngrams", "hash")
+    options = {each.name: each.opts[0] for each in context.command.params}
+    given = [
+        options[name]
+        for name in unused
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT
+        and context.params[name] not in (None, [])
+    ]
+    if given:
+        raise typer.BadParameter(
+            f"--stream fits SPL-MLL by stochastic gradient descent; leave out {', '.join(given)}."
+        )
 
 
 def _check_place(out: Path) -> None:

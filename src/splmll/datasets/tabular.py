@@ -108,14 +108,14 @@ def read_table(
     """
     table = path if isinstance(path, Table) else read_columns(path, delimiter, encoding)
     path = table.path
-    label_like = _label_columns(table, labels, label_prefix, label_column)
-    forced = _forced_kinds(table, label_like, text, categorical, numeric, ignore)
+    label_like = label_columns(table, labels, label_prefix, label_column)
+    forced = forced_kinds(table, label_like, text, categorical, numeric, ignore)
     if label_column is not None:
         label_names, Y = _tags(table, label_column, label_delimiter)
     else:
         cut = 0 if label_prefix is None else len(label_prefix)
         label_names = [column[cut:] for column in label_like]
-        Y = np.column_stack([_label(table, column) for column in label_like]).astype(LABEL_TYPE)
+        Y = np.column_stack([read_label(table, column) for column in label_like]).astype(LABEL_TYPE)
     check_unique(label_names, "label name", path)
 
     is_label = set(label_like)
@@ -146,12 +146,13 @@ def read_table(
 # Which column is what --------------------------------------------------------------------------
 
 
-def _label_columns(
+def label_columns(
     table: Table,
     labels: str | Sequence[str] | None,
     label_prefix: str | None,
     label_column: str | None,
 ) -> list[str]:
+    """Return the columns that hold labels; see :func:`read_table` for the three ways to say it."""
     if sum(way is not None for way in (labels, label_prefix, label_column)) != 1:
         raise table.error(
             "say which columns are labels in one way: labels=[...], label_prefix='...' or "
@@ -177,7 +178,7 @@ def _label_columns(
     return chosen
 
 
-def _forced_kinds(
+def forced_kinds(
     table: Table,
     label_like: list[str],
     text: str | Sequence[str] | None,
@@ -185,6 +186,7 @@ def _forced_kinds(
     numeric: str | Sequence[str] | None,
     ignore: str | Sequence[str] | None,
 ) -> dict[str, str]:
+    """Return what columns are said to be: "text", "categorical", "numeric" or "ignore"."""
     forced: dict[str, str] = {}
     for kind, given in (
         ("text", text),
@@ -226,7 +228,8 @@ def _some(names: Sequence[str], most: int = 12) -> str:
 # Labels ----------------------------------------------------------------------------------------
 
 
-def _label(table: Table, column: str) -> np.ndarray:
+def read_label(table: Table, column: str) -> np.ndarray:
+    """Return a column of zeros and ones, or of the words true and false, as booleans."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -260,6 +263,26 @@ def _label(table: Table, column: str) -> np.ndarray:
 
 
 def _tags(table: Table, column: str, delimiter: str | None) -> tuple[list[str], Any]:
+    rows = read_tags(table, column, delimiter)
+    names = sorted({tag for row in rows for tag in row})
+    if not names:
+        raise table.error(f"no row has a label in column {column!r}; name another column")
+    Y = tag_matrix(rows, names)
+    return names, Y.toarray() if Y.shape[0] * Y.shape[1] <= _DENSE_CELLS else Y
+
+
+def read_tags(table: Table, column: str, delimiter: str | None) -> list[list[str]]:
+    """Return the labels that a column lists, row by row.
+
+    Parameters
+    ----------
+    table : Table
+        Its cells.
+    column : str
+        The column.
+    delimiter : str or None
+        What stands between two labels; None to find it out, or for lists.
+    """
     import pyarrow as pa
 
     cells = table.columns[column]
@@ -285,18 +308,25 @@ def _tags(table: Table, column: str, delimiter: str | None) -> tuple[list[str], 
                     TAG_DELIMITERS[0],
                 )
             rows = [[tag.strip() for tag in cell.split(delimiter)] for cell in texts]
-    rows = [[tag for tag in dict.fromkeys(row) if tag] for row in rows]
-    names = sorted({tag for row in rows for tag in row})
-    if not names:
-        raise table.error(f"no row has a label in column {column!r}; name another column")
+    return [[tag for tag in dict.fromkeys(row) if tag] for row in rows]
+
+
+def tag_matrix(rows: Sequence[Sequence[str]], names: Sequence[str]) -> sparse.csr_array:
+    """Return labels that are listed row by row as a matrix with one column for each name.
+
+    Examples
+    --------
+    >>> from splmll.datasets.tabular import tag_matrix
+    >>> tag_matrix([["b"], [], ["b", "a"]], ["a", "b"]).toarray().tolist()
+    [[0, 1], [0, 0], [1, 1]]
+    """
     number = {tag: position for position, tag in enumerate(names)}
-    indices = [number[tag] for row in rows for tag in sorted(row)]
+    indices = [place for row in rows for place in sorted(number[tag] for tag in row)]
     starts = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
-    Y = sparse.csr_array(
+    return sparse.csr_array(
         (np.ones(len(indices), LABEL_TYPE), np.asarray(indices, np.int64), starts),
         shape=(len(rows), len(names)),
     )
-    return names, Y.toarray() if Y.shape[0] * Y.shape[1] <= _DENSE_CELLS else Y
 
 
 def _json_cell(table: Table, column: str, row: int, cell: str) -> list[str]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from splmll.embeddings.linear import Linear
     from splmll.embeddings.network import Network, TorchModule
     from splmll.embeddings.one_vs_rest import OneVsRest
+    from splmll.embeddings.stochastic import Stochastic
     from splmll.embeddings.trees import Trees
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "Linear",
     "Network",
     "OneVsRest",
+    "Stochastic",
     "TorchModule",
     "Trees",
     "automatic_embedding",
@@ -40,6 +42,7 @@ _HOMES = {
     "Linear": "linear",
     "Network": "network",
     "OneVsRest": "one_vs_rest",
+    "Stochastic": "stochastic",
     "TorchModule": "network",
     "Trees": "trees",
 }

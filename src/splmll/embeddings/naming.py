@@ -18,6 +18,7 @@ def _named() -> dict[str, Callable[[], Embedding]]:
     return {
         "linear": lambda: e.Linear(),
         "svm": lambda: e.OneVsRest(),
+        "sgd": lambda: e.Stochastic(),
         "kernel": lambda: e.Kernel(),
         "mlp": lambda: e.Network(),
         "trees": lambda: e.Trees(),
@@ -26,7 +27,7 @@ def _named() -> dict[str, Callable[[], Embedding]]:
 
 
 #: The names that ``SPLMLL(embedding=...)`` understands besides "auto".
-EMBEDDING_NAMES = ("linear", "svm", "kernel", "mlp", "trees", "blend")
+EMBEDDING_NAMES = ("linear", "svm", "sgd", "kernel", "mlp", "trees", "blend")
 
 
 def embedding_of(kind: Any) -> Embedding:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -34,9 +35,10 @@ from splmll.embeddings import (
     embedding_of,
 )
 from splmll.embeddings.linear import Linear
+from splmll.embeddings.stochastic import Stochastic
 from splmll.embeddings.wide_ridge import choose_solver
 from splmll.labels import read_labels
-from splmll.landmarks import out_of_core
+from splmll.landmarks import out_of_core, passes
 from splmll.landmarks.completion import Completion
 from splmll.landmarks.cost import Cost, estimate_cost
 from splmll.landmarks.explanation import Explanation
@@ -77,6 +79,19 @@ def _learns_from_sums(estimator: Any) -> bool:
     return True
 
 
+def _learns_from_batches(estimator: Any) -> bool:
+    if not (estimator.is_linear or estimator.is_stochastic or _is_auto(estimator.embedding)):
+        raise AttributeError(
+            'Learning from batches needs embedding="linear", "sgd" or "auto", not '
+            f"{estimator.embedding!r}."
+        )
+    return True
+
+
+def _is_auto(embedding: Any) -> bool:
+    return isinstance(embedding, str) and embedding == "auto"
+
+
 class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
     r"""Selecting Predictable Landmarks for Multi-Label Learning.
 
@@ -107,7 +122,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
     embedding : "auto", str, Embedding, list, torch module, classifier or regressor, default="auto"
         f(x). "auto" looks at the features and says in ``embedding_`` what it took: linear
         classifiers for sparse or very wide features, a blend of network, kernel and trees for dense
-        ones. Names are "linear", "svm", "kernel", "mlp", "trees" and "blend"; objects of
+        ones. Names are "linear", "svm", "sgd", "kernel", "mlp", "trees" and "blend"; objects of
         :mod:`splmll.embeddings` have parameters of their own (``embedding__dropout`` in a search).
         A list is a blend, a torch module is trained end to end, and any classifier or regressor is
         fitted once per label.
@@ -399,18 +414,23 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         self._stream = self._add(getattr(self, "_stream", None), X, Y, classes)
         return self.learn_from(self._stream)
 
-    @available_if(_learns_from_sums)
-    def fit_batches(self, batches: Iterable[tuple[Any, Any]], classes: Any = None) -> SPLMLL:
-        """Learn from batches of rows in one pass, for data that do not fit into memory.
+    @available_if(_learns_from_batches)
+    def fit_batches(self, batches: Any, classes: Any = None) -> SPLMLL:
+        """Learn from batches of rows, for data that do not fit into memory.
 
-        The model is that of :meth:`fit` on all rows: up to 25,000 rows are gathered and fitted
-        together, and beyond that only sums over the rows and a sample of them are kept.
+        Up to 25,000 rows are gathered and fitted together, unless the embedding is "sgd". Beyond
+        that, "linear" keeps only sums over the rows and a sample of them, in one pass, and the
+        model is that of :meth:`fit` on all rows. "sgd" learns by stochastic gradient descent, in
+        several passes where the batches can be gone through again; it takes wide sparse rows.
+        "auto" takes "sgd" for rows that are sparse or too wide for sums, and "linear" for others.
 
         Parameters
         ----------
-        batches : iterable of (X, Y) pairs
+        batches : iterable of (X, Y) pairs, or callable that returns one
             Features and labels of some rows at a time, such as
-            :func:`splmll.datasets.batches.read_batches` gives for files and folders.
+            :func:`splmll.datasets.batches.read_batches` gives for files and folders. Y has a
+            column for every label in every batch. An iterator is gone through once; a list or a
+            callable as often as needed.
         classes : array-like, optional
             The two values of a 1-D target, if a batch may lack one of them.
 
@@ -425,23 +445,50 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         >>> rng = np.random.default_rng(0)
         >>> X = rng.normal(size=(600, 4))
         >>> Y = (X[:, :3] + rng.normal(size=(600, 3)) > 0).astype(int)
-        >>> batches = ((X[i : i + 100], Y[i : i + 100]) for i in range(0, 600, 100))
+        >>> batches = [(X[i : i + 100], Y[i : i + 100]) for i in range(0, 600, 100)]
         >>> model = SPLMLL("linear", random_state=0).fit_batches(batches)
         >>> whole = SPLMLL("linear", random_state=0).fit(X, Y)
         >>> bool(np.allclose(model.decision_function(X), whole.decision_function(X)))
         True
+        >>> SPLMLL("sgd", random_state=0).fit_batches(batches).score(X, Y) > 0.2
+        True
+        """
+        self.fit_batches_out_of_fold(batches, classes)
+        return self
+
+    @available_if(_learns_from_batches)
+    def fit_batches_out_of_fold(self, batches: Any, classes: Any = None) -> OutOfFold:
+        """Learn as :meth:`fit_batches` does; return what models said of rows they had not seen.
+
+        Parameters
+        ----------
+        batches, classes : as for :meth:`fit_batches`
+            Features and labels of some rows at a time.
+
+        Returns
+        -------
+        out_of_fold : OutOfFold
+            Of all rows, or of a uniform sample of them.
         """
         self._check_parameters()
-        whole, chunks = out_of_core.gathered(batches)
+        first, again = passes.beginnings(batches)
+        if self.is_stochastic:
+            return self._fit_in_passes(embedding_of(self.embedding), first, again, classes)
+        whole, chunks = out_of_core.gathered(first)
         if whole is not None:
-            return self.fit(*whole)
+            return self.fit_out_of_fold(*whole)
+        if not self.is_linear:
+            X, Y = next(chunks)
+            chunks = chain([(X, Y)], chunks)
+            if sparse.issparse(X) or out_of_core.is_too_wide(X.shape[1], FOLDS):
+                return self._fit_in_passes(Stochastic(), chunks, again, classes)
         stream = None
         for X, Y in chunks:
             stream = self._add(stream, X, Y, classes)
         assert stream is not None
-        self.learn_from(stream)
+        found = self._learn_from(stream)
         self._forget_stream()
-        return self
+        return found
 
     def begin_stream(self, X: Any, Y: Any, classes: Any = None) -> dict[str, Any]:
         """Look at the first rows of a stream and return the settings of its parts.
@@ -461,14 +508,12 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         -------
         settings : dict
         """
-        X = self._check_features(X, reset=True)
-        _, label_format = read_labels(Y, allow_unknown=True, classes=classes)
+        n_features = self._begin(X, Y, classes)
         n_folds = self._n_folds(Linear())
-        out_of_core.check_width(X.shape[1], n_folds)
-        self._remember(label_format)
+        out_of_core.check_width(n_features, n_folds)
         return {
-            "n_features": X.shape[1],
-            "n_labels": label_format.n_labels,
+            "n_features": n_features,
+            "n_labels": self.label_format_.n_labels,
             "n_folds": n_folds,
             "seed": self._seed(),
         }
@@ -489,7 +534,8 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         return self
 
     def _learn_from(self, stream: out_of_core.Stream) -> OutOfFold:
-        embedding, varying = self._make_embedding(None), stream.varying()
+        embedding = embedding_of(self.embedding if self.is_linear else "linear")
+        varying = stream.varying()
         total = sum_of(stream.folds)
         candidates = LabelMoments(total.labels_only()).candidates(varying)
         parts = stream.folds
@@ -635,6 +681,13 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
             isinstance(self.embedding, str) and self.embedding == "linear"
         )
 
+    @property
+    def is_stochastic(self) -> bool:
+        """Whether the embedding learns from chunks of rows, by gradient descent."""
+        return isinstance(self.embedding, Stochastic) or (
+            isinstance(self.embedding, str) and self.embedding == "sgd"
+        )
+
     def _comes_in_chunks(self, X: Any) -> bool:
         """Whether ``fit`` takes these rows block by block, so that memory stays bounded."""
         shape: tuple[int, ...] = getattr(X, "shape", ())
@@ -659,12 +712,52 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         self._forget_stream()
         return found
 
+    def _fit_in_passes(
+        self,
+        embedding: Embedding,
+        first: Iterator[tuple[Any, Any]],
+        again: Callable[[], Iterable[tuple[Any, Any]]] | None,
+        classes: Any,
+    ) -> OutOfFold:
+        assert isinstance(embedding, Stochastic)
+        start = next(first, None)
+        if start is None:
+            raise ValueError(out_of_core.NO_BATCHES)
+        self._begin(*start, classes)
+
+        def checked(batches: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
+            return (self._checked(X, Y, classes) for X, Y in batches)
+
+        rows, evidence = passes.learn_in_passes(
+            embedding,
+            checked(chain([start], first)),
+            None if again is None else lambda: checked(again()),
+            self.label_format_.n_labels,
+            self._n_folds(embedding),
+            FitContext(self._seed(), self.n_jobs),
+        )
+        found = self._learn(embedding, evidence, rows.folds, None, None, Stages(None))
+        self._forget_stream()
+        return found
+
     def _add(
         self, stream: out_of_core.Stream | None, X: Any, Y: Any, classes: Any
     ) -> out_of_core.Stream:
         """Check some rows and add them to a stream, to a new one with the first."""
         if stream is None:
             stream = out_of_core.Stream(**self.begin_stream(X, Y, classes))
+        stream.add(*self._checked(X, Y, classes))
+        return stream
+
+    def _begin(self, X: Any, Y: Any, classes: Any) -> int:
+        """Remember what the first chunk says of features and labels; return the width."""
+        X = self._check_features(X, reset=True)
+        _, label_format = read_labels(Y, allow_unknown=True, classes=classes)
+        self._remember(label_format)
+        return int(X.shape[1])
+
+    def _checked(self, X: Any, Y: Any, classes: Any) -> tuple[Any, Any]:
+        """Check that a chunk is like the first one."""
         X = self._check_features(X, reset=False)
         labels, label_format = read_labels(Y, allow_unknown=True, classes=classes)
         check_consistent_length(X, labels)
@@ -673,8 +766,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
                 f"This chunk has {label_format.n_labels} labels, the first had "
                 f"{self.label_format_.n_labels}: every chunk must have the same label columns."
             )
-        stream.add(X, labels)
-        return stream
+        return X, labels
 
     def _forget_stream(self) -> None:
         """A full fit ends what partial_fit began."""

@@ -25,6 +25,8 @@ SAMPLE_CELLS = 2**24
 MIN_SAMPLE_ROWS = 200
 _SAFETY = 8  # standard deviations
 
+NO_BATCHES = "There are no batches: give at least one pair of X and Y."
+
 
 def sample_size(n_labels: int) -> int:
     """Return the number of rows that thresholds of so many labels are tuned on.
@@ -90,12 +92,13 @@ class Stream:
         """Add one chunk."""
         n = X.shape[0]
         self.sparse_rows = self.sparse_rows or sparse.issparse(X)
+        summed = self._summed(X)
         if self.n_rows == 0 and self.folds[0].shift is None:
-            shift = reference_point(X)
+            shift = reference_point(summed)
             for statistics in self.folds:
                 statistics.shift = shift
         fold = folds_by_row(self.next_row, n, len(self.folds), self.seed)
-        add_by_fold(self.folds, X, Y, fold)
+        add_by_fold(self.folds, summed, Y, fold)
         # A source of its own: the sample must not favour a fold.
         keys = row_keys(self.next_row, n, self.seed + 1)
         wanted = keys <= self._largest_key()
@@ -117,6 +120,10 @@ class Stream:
         positives = np.sum([part.xy[0] for part in self.folds], axis=0)
         known = np.sum([part.xk[0] for part in self.folds], axis=0).reshape(len(positives))
         return np.asarray((positives > 0) & (positives < known))
+
+    def _summed(self, X: Any) -> Any:
+        """The features whose products are summed."""
+        return X
 
     def _size(self) -> int:
         return sample_size(self.folds[0].n_labels)
@@ -140,7 +147,7 @@ class Stream:
         )
         kept = np.argsort(keys, kind="stable")[: self._size()]
         kept = kept[np.argsort(numbers[kept], kind="stable")]
-        X, Y = (_stack([piece[i] for piece in self._pieces])[kept] for i in (3, 4))
+        X, Y = (stack([piece[i] for piece in self._pieces])[kept] for i in (3, 4))
         self._pieces = [(keys[kept], numbers[kept], fold[kept], X, Y)]
 
 
@@ -167,6 +174,18 @@ def merged(streams: Sequence[Stream]) -> Stream:
     return result
 
 
+def is_too_wide(n_features: int, n_folds: int) -> bool:
+    """Return whether sums of products of so many features would take too much memory.
+
+    Examples
+    --------
+    >>> from splmll.landmarks.out_of_core import is_too_wide
+    >>> is_too_wide(500, n_folds=5), is_too_wide(2**18, n_folds=5)
+    (False, True)
+    """
+    return by_features_bytes(n_features, n_folds) > DIRECT_BYTES
+
+
 def check_width(n_features: int, n_folds: int) -> None:
     """Refuse rows that are too wide for sums of their products.
 
@@ -175,13 +194,13 @@ def check_width(n_features: int, n_folds: int) -> None:
     >>> from splmll.landmarks.out_of_core import check_width
     >>> check_width(500, n_folds=5)
     """
-    needed = by_features_bytes(n_features, n_folds)
-    if needed > DIRECT_BYTES:
+    if is_too_wide(n_features, n_folds):
+        needed = by_features_bytes(n_features, n_folds)
         raise ValueError(
             f"{n_features} features are too many for rows that come in chunks: their moments "
-            f"would take {needed / 2**30:.1f} GiB. Give all rows to fit at once, which solves "
-            "iteratively, or make features fewer first, for instance with "
-            "sklearn.random_projection.SparseRandomProjection."
+            f'would take {needed / 2**30:.1f} GiB. Use embedding="sgd" with fit_batches, which '
+            "learns from chunks of wide rows, or give all rows to fit at once, which solves "
+            "iteratively."
         )
 
 
@@ -217,8 +236,8 @@ def gathered(batches: Iterable[tuple[Any, Any]]) -> tuple[Any, Iterator[tuple[An
         if n_rows > LARGE_ROWS:
             return None, _chunks(waiting, source)
     if n_rows == 0:
-        raise ValueError("There are no batches: give at least one pair of X and Y.")
-    return (_stack([X for X, _ in waiting]), _stack([Y for _, Y in waiting])), iter(())
+        raise ValueError(NO_BATCHES)
+    return (stack([X for X, _ in waiting]), stack([Y for _, Y in waiting])), iter(())
 
 
 def _chunks(
@@ -231,10 +250,10 @@ def _chunks(
         waiting.append((X, Y))
         n_rows += X.shape[0] if hasattr(X, "shape") else len(X)
         if n_rows >= CHUNK_ROWS:
-            yield _stack([X for X, _ in waiting]), _stack([Y for _, Y in waiting])
+            yield stack([X for X, _ in waiting]), stack([Y for _, Y in waiting])
             waiting, n_rows = [], 0
     if waiting:
-        yield _stack([X for X, _ in waiting]), _stack([Y for _, Y in waiting])
+        yield stack([X for X, _ in waiting]), stack([Y for _, Y in waiting])
 
 
 def slices(n_rows: int) -> Iterator[slice]:
@@ -261,7 +280,16 @@ def judged_rows(n_rows: int, n_labels: int, seed: int) -> np.ndarray | slice:
     return np.sort(np.argsort(keys, kind="stable")[:most])
 
 
-def _stack(pieces: list[Any]) -> Any:
+def stack(pieces: list[Any]) -> Any:
+    """Return rows one below the other: arrays, sparse matrices or data frames.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll.landmarks.out_of_core import stack
+    >>> stack([np.zeros((2, 3)), np.zeros((1, 3))]).shape
+    (3, 3)
+    """
     if len(pieces) == 1:
         return pieces[0]
     if isinstance(pieces[0], (pd.DataFrame, pd.Series)):

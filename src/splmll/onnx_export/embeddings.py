@@ -19,6 +19,7 @@ from torch import nn
 from splmll.arrays import dense
 from splmll.embeddings import Blend, Embedding, Kernel, KernelSVM, Linear, OneVsRest, TorchModule
 from splmll.embeddings.one_vs_rest import LinearModels
+from splmll.embeddings.stochastic import Stochastic
 from splmll.onnx_export.errors import CannotExportError
 from splmll.onnx_export.graph import Graph
 from splmll.onnx_export.networks import add_network
@@ -52,7 +53,7 @@ def add_embedding(graph: Graph, embedding: Embedding, features: str) -> str:
         return _kernel(graph, embedding, features)
     if isinstance(embedding, KernelSVM):
         return _kernel_svm(graph, embedding, features)
-    if isinstance(embedding, OneVsRest):
+    if isinstance(embedding, OneVsRest | Stochastic):
         return _one_vs_rest(graph, embedding, features)
     if isinstance(embedding, TorchModule):
         return _averaged_networks(graph, embedding, features)
@@ -62,7 +63,7 @@ def add_embedding(graph: Graph, embedding: Embedding, features: str) -> str:
         return graph.node("Sum", *weighted)
     raise CannotExportError(
         f"SPLMLL with the embedding {type(embedding).__name__} cannot be exported. Use the "
-        'embedding "linear", "svm", "kernel" or "mlp", or a list of these.'
+        'embedding "linear", "svm", "sgd", "kernel" or "mlp", or a list of these.'
     )
 
 
@@ -108,7 +109,7 @@ def _rbf(graph: Graph, features: str, points: Any, gamma: float) -> str:
 # One model for every label -------------------------------------------------------------------
 
 
-def _one_vs_rest(graph: Graph, embedding: OneVsRest, features: str) -> str:
+def _one_vs_rest(graph: Graph, embedding: OneVsRest | Stochastic, features: str) -> str:
     models = embedding.models_
     if embedding.scaler_ is not None:
         features = add_step(graph, embedding.scaler_, Table(features)).features

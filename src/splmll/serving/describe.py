@@ -55,7 +55,7 @@ def column_examples(tagger: Tagger) -> dict[str, list[Any]]:
         if isinstance(step, Words):
             frequent = " ".join(step.frequent(_EXAMPLE_WORDS))
             found |= {column: [frequent] for column in columns if frequent}
-        elif name.startswith("text"):  # of a model that was written by an earlier version
+        elif hasattr(step, "idf_"):  # of a model that was written by an earlier version
             words = step.get_feature_names_out()[np.argsort(step.idf_, kind="stable")]
             found[columns] = [" ".join(words[:_EXAMPLE_WORDS])]
         elif name == "categorical":

@@ -91,25 +91,47 @@ def read_examples(
         data, reading = _read_matrix(place, labels, [*text, *ignore])
         return _without_rare_labels(data, min_count), reading
     table = read_columns(place)
-    if not labels:
-        raise DatasetError(
-            "say which column holds the tags, with --labels COLUMN (in Python labels=['...']). "
-            f"The columns are {listed(table.names)}.",
-            path=path,
-        )
-    starred = len(labels) == 1 and labels[0].endswith("*")
-    check_columns([*([] if starred else labels), *text, *ignore], table.names, path)
-    if starred:
-        reading = {"label_prefix": labels[0][:-1]}
-    elif len(labels) > 1 or _is_truth(table, labels[0]):
-        reading = {"labels": list(labels)}
-    else:
-        found = _tag_delimiter(table, labels[0]) if delimiter is None else delimiter
-        reading = {"label_column": labels[0], "label_delimiter": found}
+    reading = reading_of(table, labels, delimiter, text, ignore)
     data = read_table(table, **reading, text=list(text), ignore=list(ignore), allow_missing=True)
     if "label_column" in reading and min_count is None:
         _check_tags(data, table, labels[0])
     return _without_gaps_in_texts(_without_rare_labels(data, min_count)), reading
+
+
+def reading_of(
+    table: Table,
+    labels: Sequence[str],
+    delimiter: str | None,
+    text: Sequence[str],
+    ignore: Sequence[str],
+) -> Reading:
+    """Return how the labels stand in a table: the options of its reader.
+
+    Parameters
+    ----------
+    table : Table
+        All rows, or the first ones.
+    labels, delimiter, text, ignore
+        As in :func:`read_examples`.
+
+    Returns
+    -------
+    reading : dict
+    """
+    if not labels:
+        raise DatasetError(
+            "say which column holds the tags, with --labels COLUMN (in Python labels=['...']). "
+            f"The columns are {listed(table.names)}.",
+            path=table.path,
+        )
+    starred = len(labels) == 1 and labels[0].endswith("*")
+    check_columns([*([] if starred else labels), *text, *ignore], table.names, table.path)
+    if starred:
+        return {"label_prefix": labels[0][:-1]}
+    if len(labels) > 1 or _is_truth(table, labels[0]):
+        return {"labels": list(labels)}
+    found = _tag_delimiter(table, labels[0]) if delimiter is None else delimiter
+    return {"label_column": labels[0], "label_delimiter": found}
 
 
 def read_alike(path: str | Path, reading: Reading, features: dict[str, str]) -> Dataset:
