@@ -168,7 +168,15 @@ def fit(
     rule = None if threshold is None else threshold_rule(threshold)
     chosen = settings_of(context, settings or [])
     if stream:
-        _check_streamed(context)
+        _check_streamed(
+            method,
+            set=chosen,
+            device=device,
+            test_size=test_size,
+            min_count=min_count,
+            char_ngrams=char_ngrams,
+            hash=hash,
+        )
     _check_place(out)
     if save_config is not None:
         check_config_place(save_config)
@@ -293,21 +301,14 @@ def _show(tagger: Tagger, notes: list[str], size: int, model: str) -> None:
     typer.echo(f"Tags for other rows: splmll predict {model} FILE --out tags.csv")
 
 
-def _check_streamed(context: typer.Context) -> None:
+def _check_streamed(method: str, **others: object) -> None:
     """Refuse options that a table read some rows at a time has no use for."""
-    from click.core import ParameterSource
-
-    unused = ("method", "settings", "device", "test_size", "min_count", "char_ngrams", "hash")
-    options = {each.name: each.opts[0] for each in context.command.params}
-    given = [
-        options[name]
-        for name in unused
-        if context.get_parameter_source(name) is not ParameterSource.DEFAULT
-        and context.params[name] not in (None, [])
-    ]
+    given = [] if method.lower() == "spl-mll" else ["method"]
+    given += [name for name, value in others.items() if value not in (None, {})]
     if given:
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in given)
         raise typer.BadParameter(
-            f"--stream fits SPL-MLL by stochastic gradient descent; leave out {', '.join(given)}."
+            f"--stream fits SPL-MLL by stochastic gradient descent; leave out {options}."
         )
 
 

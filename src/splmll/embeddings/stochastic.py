@@ -81,6 +81,7 @@ class Stochastic(Embedding):
 
     #: Folds that serve as well as more: every fold is another set of models in memory.
     preferred_folds: ClassVar[int] = 3
+    one_per_label: ClassVar[bool] = True
 
     def __init__(self, alpha: float | str = "auto", n_passes: int | str = "auto") -> None:
         self.alpha = alpha

@@ -132,7 +132,8 @@ def learn_in_passes(
         rows.add(X, Y)
         if start == 0:
             # Labels that the first block lacks can be no candidates, where not all are.
-            candidates = LabelMoments(sum_of(rows.folds)).candidates(rows.varying())
+            moments = LabelMoments(sum_of(rows.folds))
+            candidates = moments.candidates(rows.varying(), one_per_label=True)
         fold, wanted = folds_by_row(start, X.shape[0], n_folds, context.seed), _some(Y, candidates)
         if start == 0:
             embedding.begin(X, wanted, fold, n_folds, context)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.compose import ColumnTransformer
-from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
+from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -39,10 +39,10 @@ from splmll.landmarks import SPLMLL
 from splmll.progress import Progress, Stages
 from splmll.tagging.files import reading_of
 from splmll.tagging.measured import measure_out_of_fold
-from splmll.tagging.pipeline import DEFAULT_METHOD, MOST_CATEGORIES
+from splmll.tagging.pipeline import DEFAULT_METHOD, MOST_CATEGORIES, TEXT
 from splmll.tagging.rows import checked_rows
 from splmll.tagging.tagger import Tagger
-from splmll.tagging.words import ROWS_TO_DROP_WORDS
+from splmll.tagging.words import Words
 
 CHUNK_ROWS = 8192  # rows that are in memory at the same time, as text
 MIN_ROWS = 10  # fewer cannot be divided into folds that are worth anything
@@ -256,24 +256,17 @@ def _weighed(table: StreamedTable, chunks: Iterator[Chunk]) -> ColumnTransformer
     for name, kind in table.kinds.items():
         of_kind[kind].append(name)
     texts, categorical, numeric = of_kind["text"], of_kind["categorical"], of_kind["numeric"]
-    width = hashed_width(len(table.label_names)) // max(1, len(texts))
-    hashing = HashingVectorizer(
-        strip_accents="unicode",
-        n_features=width,
-        alternate_sign=False,
-        norm=None,
-        dtype=np.float32,
-    )
-    with_word = {name: np.zeros(width) for name in texts}
+    words = Words()
     counts: dict[str, Counter[str]] = {name: Counter() for name in categorical}
     scaler = StandardScaler()
     head: pd.DataFrame | None = None
     for chunk in chunks:
         rows = table.features(chunk)
         head = rows if head is None else head
-        for name in texts:
-            words = hashing.transform(rows[name]).indices
-            with_word[name] += np.bincount(words, minlength=width)
+        if texts:
+            if head is rows:
+                words.begin(rows[texts], table.n_rows, hashed_width(len(table.label_names)))
+            words.tally(rows[texts])
         for name in categorical:
             counts[name].update(rows[name])
             if len(counts[name]) > MOST_DISTINCT:
@@ -285,10 +278,9 @@ def _weighed(table: StreamedTable, chunks: Iterator[Chunk]) -> ColumnTransformer
         if numeric:
             scaler.partial_fit(rows[numeric])
 
-    steps: list[tuple[str, Any, Any]] = [
-        (f"text {number}", make_pipeline(hashing, TfidfTransformer(sublinear_tf=True)), name)
-        for number, name in enumerate(texts)
-    ]
+    steps: list[tuple[str, Any, Any]] = []
+    if texts:
+        steps.append((TEXT, FrozenEstimator(words.settle()), texts))
     if categorical:
         frequent = [
             sorted(value for value, _ in counts[name].most_common(MOST_CATEGORIES))
@@ -301,18 +293,12 @@ def _weighed(table: StreamedTable, chunks: Iterator[Chunk]) -> ColumnTransformer
         steps.append(("numeric", make_pipeline(StandardScaler(), fill), numeric))
     # The first rows give it its form; then its parts are told what all rows say.
     columns = ColumnTransformer(steps, sparse_threshold=1.0).fit(head)
-    for number, name in enumerate(texts):
-        columns.named_transformers_[f"text {number}"][-1].idf_ = _weights(
-            with_word[name], table.n_rows
-        )
     if numeric:
         filled = columns.named_transformers_["numeric"]
         filled.steps[0] = (filled.steps[0][0], scaler)
+    for name in ("transformers", "transformers_"):
+        thawed = [
+            (step, words if step == TEXT else made, of) for step, made, of in vars(columns)[name]
+        ]
+        setattr(columns, name, thawed)
     return columns
-
-
-def _weights(n_with_word: np.ndarray, n_rows: int) -> np.ndarray:
-    """Return scikit-learn's inverse document frequencies; 0 for a word of a single row."""
-    least = 1 if n_rows < ROWS_TO_DROP_WORDS else 2
-    idf = np.log((1 + n_rows) / (1 + n_with_word)) + 1
-    return np.where(n_with_word >= least, idf, 0.0).astype(np.float32)

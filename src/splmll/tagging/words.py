@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer, TfidfVectorizer
+from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
+from sklearn.preprocessing import normalize
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -133,16 +134,66 @@ class Words(TransformerMixin, BaseEstimator):
 
     def fit_transform(self, X: Any, y: Any = None, **_: Any) -> sparse.csr_array:
         """Learn which words there are and return those of these rows, see :meth:`transform`."""
-        self._validate_params()
         columns = _columns(X)
-        self.n_features_in_ = len(columns)
         texts = _joined(columns)
+        self._choose(columns, texts, len(texts))
+        try:
+            found = [each.fit_transform(texts) for each in self.vectorizers_]
+        except ValueError as error:
+            # No word at all: any column may stand for it, best an empty one.
+            worst = min(columns, key=lambda name: any(map(str.strip, columns[name])))
+            raise NoWordsError(worst, not any(map(str.strip, columns[worst]))) from error
+        for name, column in columns.items():
+            if not self._knows_any_of(column):
+                raise NoWordsError(name, not any(map(str.strip, column)))
+        return _beside(found)
+
+    def begin(self, X: Any, n_rows: int, n_features: int) -> None:
+        """Begin with the first of many rows that come some at a time; words are hashed.
+
+        :meth:`tally` counts the words of some rows after the other, and :meth:`settle` ends it.
+
+        Parameters
+        ----------
+        X : DataFrame or array of str of shape (some rows, n_columns)
+            The first rows; by them it is chosen how closely texts are read.
+        n_rows : int
+            Number of all rows.
+        n_features : int
+            Number of places that words are hashed into.
+        """
+        self.set_params(hashed=True)
+        columns = _columns(X)
+        self._choose(columns, _joined(columns), n_rows)
+        width = n_features // len(self.vectorizers_)
+        for each in self.vectorizers_:
+            each.n_features = width
+        self._rows_with = [np.zeros(width, dtype=np.int64) for _ in self.vectorizers_]
+        self._n_rows = n_rows
+
+    def tally(self, X: Any) -> None:
+        """Count the words of some rows."""
+        texts = _joined(_columns(X))
+        for each, rows_with in zip(self.vectorizers_, self._rows_with, strict=True):
+            rows_with += each.rows_with(texts)
+
+    def settle(self) -> Words:
+        """Weigh the words by how many rows have them."""
+        for each, rows_with in zip(self.vectorizers_, self._rows_with, strict=True):
+            each.weigh(rows_with, self._n_rows)
+        del self._rows_with, self._n_rows
+        return self
+
+    def _choose(self, columns: dict[str, list[str]], texts: list[str], n_rows: int) -> None:
+        """Choose how closely texts are read, and by what."""
+        self._validate_params()
+        self.n_features_in_ = len(columns)
         self.short_ = _mean_words(texts) < SHORT_TEXT if self.short == "auto" else bool(self.short)
         self.characters_ = self.short_ if self.characters == "auto" else bool(self.characters)
         self.hashed_ = (
             sum(map(len, texts)) > MOST_CHARACTERS if self.hashed == "auto" else bool(self.hashed)
         )
-        few = len(texts) < ROWS_TO_DROP_WORDS
+        few = n_rows < ROWS_TO_DROP_WORDS
         words: dict[str, Any] = {
             "token_pattern": _WORDS_AND_MARKS if self.short_ else _LONGER_WORDS,
             "ngram_range": (1, 2) if self.short_ else (1, 1),
@@ -155,16 +206,6 @@ class Words(TransformerMixin, BaseEstimator):
         }
         make = HashedWords if self.hashed_ else _weighted_words
         self.vectorizers_ = [make(**each) for each in [words, *[pieces] * self.characters_]]
-        try:
-            found = [each.fit_transform(texts) for each in self.vectorizers_]
-        except ValueError as error:
-            # No word at all: any column may stand for it, best an empty one.
-            worst = min(columns, key=lambda name: any(map(str.strip, columns[name])))
-            raise NoWordsError(worst, not any(map(str.strip, columns[worst]))) from error
-        for name, column in columns.items():
-            if not self._knows_any_of(column):
-                raise NoWordsError(name, not any(map(str.strip, column)))
-        return _beside(found)
 
     def transform(self, X: Any) -> sparse.csr_array:
         """Return the weights of the words of rows; 0 for words that are not known.
@@ -220,6 +261,8 @@ class HashedWords(BaseEstimator):
     ----------
     kept_ : ndarray of int
         The places that are features.
+    idf_ : ndarray
+        The weight of each: scikit-learn's inverse document frequency.
 
     Examples
     --------
@@ -247,16 +290,28 @@ class HashedWords(BaseEstimator):
     def fit_transform(self, texts: Iterable[str]) -> sparse.csr_array:
         """Learn the weights of the places and return those of these texts."""
         counts = self._counts(texts)
-        rows_with = np.bincount(counts.indices, minlength=self.n_features)
-        self.kept_ = np.flatnonzero(rows_with >= self.min_df)
-        if not len(self.kept_):
-            raise ValueError("no word is left")  # as scikit-learn does for an empty vocabulary
-        self.weights_ = TfidfTransformer(sublinear_tf=True)
-        return self.weights_.fit_transform(counts[:, self.kept_])
+        self.weigh(np.bincount(counts.indices, minlength=self.n_features), counts.shape[0])
+        return self._weighted(counts)
 
     def transform(self, texts: Iterable[str]) -> sparse.csr_array:
         """Return the weights of texts."""
-        return self.weights_.transform(self._counts(texts)[:, self.kept_])
+        return self._weighted(self._counts(texts))
+
+    def rows_with(self, texts: Iterable[str]) -> np.ndarray:
+        """Return how many of these texts use each place."""
+        return np.bincount(self._counts(texts).indices, minlength=self.n_features)
+
+    def weigh(self, rows_with: np.ndarray, n_rows: int) -> None:
+        """Learn the weights of the places from how many of all rows use each."""
+        self.kept_ = np.flatnonzero(rows_with >= self.min_df)
+        if not len(self.kept_):
+            raise ValueError("no word is left")  # as scikit-learn does for an empty vocabulary
+        self.idf_ = np.log((1 + n_rows) / (1 + rows_with[self.kept_])) + 1
+
+    def _weighted(self, counts: Any) -> sparse.csr_array:
+        weights = sparse.csr_array(counts[:, self.kept_])
+        weights.data = (1 + np.log(weights.data)) * self.idf_[weights.indices]
+        return sparse.csr_array(normalize(weights))
 
     def get_feature_names_out(self) -> np.ndarray:
         """Return the numbers of the places."""
