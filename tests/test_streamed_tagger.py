@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.feature_extraction.text import TfidfTransformer
 
+from command_runs import here
 from splmll.embeddings import stochastic
+from splmll.embeddings.stochastic import hashed_width
 from splmll.exceptions import DatasetError
-from splmll.tagging import Tagger, streaming
+from splmll.tagging import Tagger, Words, streaming
 from splmll.tagging.streaming import fit_stream
 from tagged_notes import WORDS, write_notes
 
@@ -39,9 +40,9 @@ def test_a_streamed_tagger_is_like_any_other(notes: Path, tmp_path: Path) -> Non
     assert tagger.label_names == sorted(WORDS)
     assert tagger.column_kinds == {"body": "text", "hours": "numeric", "site": "categorical"}
     assert tagger.reading == {"label_column": "tags", "label_delimiter": ";"}
-    assert tagger.n_rows == tagger.held_out.n_rows == 240
-    assert tagger.held_out.measures["micro_f1"] > 0.9
-    assert list(tagger.held_out.labels.index) == tagger.label_names
+    assert tagger.n_rows == tagger.measured.n_rows == 240
+    assert tagger.measured.measures["micro_f1"] > 0.9
+    assert list(tagger.measured.labels.index) == tagger.label_names
     tagger.save(tmp_path / "model")
     again = Tagger.load(tmp_path / "model")
     rows = pd.read_csv(write_notes(tmp_path / "others.csv", 60, seed=1))
@@ -59,13 +60,15 @@ def test_the_size_of_chunks_does_not_matter(notes: Path, monkeypatch: pytest.Mon
 
 
 def test_words_are_weighed_by_all_rows(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = pd.read_csv(notes)[["body"]]
+    whole = Words(hashed=True).fit(texts)
+    for each in whole.vectorizers_:
+        each.n_features = hashed_width(3) // len(whole.vectorizers_)
+        each.fit_transform(texts["body"])
     monkeypatch.setattr(streaming, "CHUNK_ROWS", 50)
-    hashing, weights = fitted(notes).pipeline[0].named_transformers_["text 0"]
-    counts = hashing.transform(pd.read_csv(notes)["body"])
-    frequent = np.asarray((counts > 0).sum(axis=0)).ravel() > 1
-    expected = TfidfTransformer().fit(counts).idf_
-    assert_allclose(weights.idf_[frequent], expected[frequent], rtol=1e-6)
-    assert not weights.idf_[~frequent].any()  # a word of one row teaches nothing of others
+    streamed = fitted(notes).pipeline[0].named_transformers_["text"]
+    assert isinstance(streamed, Words)
+    assert_allclose(streamed.transform(texts).toarray(), whole.transform(texts).toarray())
 
 
 def test_a_label_and_a_word_that_come_late(
@@ -93,7 +96,7 @@ def test_labels_of_zeros_and_ones(notes: Path, tmp_path: Path, labels: list[str]
     table.drop(columns="tags").to_parquet(tmp_path / "notes.parquet")
     tagger = fitted(tmp_path / "notes.parquet", labels=labels)
     assert tagger.label_names == (["oil", "pump"] if labels == ["is_*"] else labels)
-    assert tagger.held_out.measures["micro_f1"] > 0.9
+    assert tagger.measured.measures["micro_f1"] > 0.9
 
 
 def test_progress_is_told(notes: Path) -> None:
@@ -133,3 +136,17 @@ def test_tables_that_are_refused(
     monkeypatch.setattr(streaming, "MOST_DISTINCT", 2)
     with pytest.raises(DatasetError, match=r"'site' holds more than 2 .* --ignore site"):
         fitted(notes)
+
+
+def test_the_command_streams_and_refuses_what_it_has_no_use_for(
+    notes: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    command = ["fit", notes, "--text", "body", "--labels", "tags", "--stream"]
+    status, said, _ = here(capfd, *command, "--out", tmp_path / "model")
+    assert status == 0
+    assert "SPL-MLL (Stochastic), out of fold" in said
+    assert Tagger.load(tmp_path / "model").n_rows == len(pd.read_csv(notes))
+    status, _, trouble = here(capfd, *command, "--test-size", 0.2, "--out", tmp_path / "other")
+    assert status != 0
+    assert "leave out --test-size" in trouble
+    assert not (tmp_path / "other").exists()
