@@ -81,7 +81,7 @@ class Bench:
             self.F, self.Y, self.fold, labels, self.varying, slice(None), seed
         )
         self.learner = Learner(evidence, "auto", "average_precision", RULE)
-        self.sums = sum_of(evidence.sums(1.0))
+        self.sums = sum_of(evidence.sums(softness=1.0, lean=0.0))
         G = Statistics.of(np.zeros((len(self.Y), 0)), self.Y).label_moments(center=True)
         unit = float(np.mean(np.diag(G)))
         self.G, self.penalties = G, Penalties(0.1 * unit, 0.5 * unit, 0.1 * unit)

@@ -524,7 +524,8 @@ def _fit_per_label(task: _Task) -> PerLabelThreshold:
         thresholds[label] = _best_threshold(
             values[order], _f1_curve(relevant[order], int(np.count_nonzero(relevant)))
         )
-    return PerLabelThreshold(thresholds, together)
+    # The zero point of a single label is its own threshold.
+    return PerLabelThreshold(thresholds, float(thresholds[0]) if len(thresholds) == 1 else together)
 
 
 def _fit_top_r(task: _Task) -> TopRanked:

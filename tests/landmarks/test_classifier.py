@@ -50,7 +50,9 @@ def test_the_decision_is_f_times_m(fitted: dict[str, SPLMLL], name: str) -> None
     assert model.recovery_.shape == (len(model.landmarks_), Y.shape[1])
     assert_array_equal(model.landmark_weights_, model.recovery_)
     setting = model.learned_.setting
-    flat = f if setting.softness == 1 else expit(setting.softness * logit(np.clip(f, 1e-9, 1)))
+    flat = f
+    if setting.shape != (1.0, 0.0):
+        flat = expit(setting.softness * (logit(np.clip(f, 1e-9, 1)) + setting.lean))
     by_hand = flat @ model.recovery_ + model.intercept_
     if setting.tail:
         by_hand[:, model.landmarks_] += setting.tail * np.log10(np.maximum(f, 1e-9))

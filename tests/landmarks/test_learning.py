@@ -1,4 +1,4 @@
-"""What is chosen out of fold: softness, pull, tail, and the number of landmarks."""
+"""What is chosen out of fold: softness, lean, pull, tail, and the number of landmarks."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_probabilities_may_be_softened_and_others_not() -> None:
     assert evidence_of(F, Y).may_soften
     assert not evidence_of(2 * F - 0.5, Y).may_soften
     raw, _ = learner_of(2 * F - 0.5, Y).learn(None)
-    assert (raw.setting.softness, raw.setting.tail) == (1.0, 0.0)
+    assert (*raw.setting.shape, raw.setting.tail) == (1.0, 0.0, 0.0)
 
 
 def test_softness_or_tail_are_used_where_they_help() -> None:
@@ -58,6 +58,15 @@ def test_softness_or_tail_are_used_where_they_help() -> None:
     plain, _ = learner_of(F + 2, Y, pull=0.3).learn(40)
     name = "ranking_loss"
     assert found.measures.loc["with landmarks", name] < plain.measures.loc["with landmarks", name]
+
+
+def test_predictions_lean_where_rare_labels_never_come_near_a_half() -> None:
+    """A steep curve far from 1/2: what is below it is noise, what is above it is the label."""
+    rng = np.random.default_rng(0)
+    Y = (rng.random((1500, 12)) < 0.08) * 1.0
+    margin = np.where(Y == 1, -1.0, -4.5) + rng.normal(size=Y.shape) * np.where(Y == 1, 1, 1.5)
+    found, _ = learner_of(1 / (1 + np.exp(-margin)), Y).learn(12)
+    assert found.setting.lean > 0
 
 
 @pytest.mark.parametrize("setting", [Setting(), Setting(softness=0.5, pull=0.1, tail=0.05)])

@@ -148,6 +148,14 @@ def test_softened_probabilities_keep_their_order_and_middle(
     assert softened(np.array([0.5]), softness)[0] == pytest.approx(0.5)
 
 
+@given(st.floats(0.05, 3.0), st.floats(-3, 3), st.floats(0.001, 0.999))
+def test_leaning_moves_the_middle(softness: float, lean: float, value: float) -> None:
+    middle = 1 / (1 + np.exp(lean))
+    assert softened(np.array([middle]), softness, lean)[0] == pytest.approx(0.5)
+    odds = (value / (1 - value) * np.exp(lean)) ** softness
+    assert softened(np.array([value]), softness, lean)[0] == pytest.approx(odds / (1 + odds))
+
+
 def test_softness_one_changes_nothing_whatever_is_given() -> None:
     F = np.array([-3.0, 0.2, 7.0])
     assert_array_equal(softened(F, 1.0), F)

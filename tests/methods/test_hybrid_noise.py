@@ -164,7 +164,7 @@ def test_few_rows_cut_halfway_between_enriched_labels(problem: Problem) -> None:
     [
         ({"enrichment_weight": 0.0}, "enrichment_weight must be positive and finite, got 0.0"),
         ({"sparsity_weight": -1.0}, "sparsity_weight must be positive and finite, got -1.0"),
-        ({"scale": "robust"}, 'scale must be "minmax", "standard" or None'),
+        ({"scale": "robust"}, 'scale must be "auto", "minmax", "standard" or None'),
     ],
 )
 def test_impossible_parameters_are_refused(

@@ -226,7 +226,7 @@ def test_more_clusters_than_rows_and_rows_without_length(problem: Problem) -> No
     X, Y, _ = problem
     X = X[:30].copy()
     X[4] = 0
-    model = SLEEC(n_clusters=100, scale=False, n_neighbors=3, random_state=0).fit(X, Y[:30])
+    model = SLEEC(n_clusters=100, scale=None, n_neighbors=3, random_state=0).fit(X, Y[:30])
     assert np.isfinite(model.predict_proba(X)).all()
     assert all(len(learner.clusters) <= 30 for learner in model.learners_)
 

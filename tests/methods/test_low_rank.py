@@ -69,7 +69,7 @@ def test_orthonormal_features_give_soft_thresholding(k: int, lam: float, solver:
     rng = np.random.default_rng(0)
     X = np.linalg.qr(rng.normal(size=(80, 7)))[0]
     Y = (rng.random((80, 5)) < 0.4).astype(float)
-    model = LEML(k, lam=lam, solver=solver, scale=False, fit_intercept=False, **CONVERGED).fit(X, Y)
+    model = LEML(k, lam=lam, solver=solver, scale=None, fit_intercept=False, **CONVERGED).fit(X, Y)
     left, singular, right = np.linalg.svd(X.T @ Y, full_matrices=False)
     shrunk = np.maximum(singular[:k] - lam, 0)
     expected = (left[:, :k] * shrunk) @ right[:k]
@@ -176,7 +176,7 @@ def test_unknown_labels_have_no_influence(problem: Problem, loss: str) -> None:
     hidden = np.vstack([Y, np.full((40, 5), np.nan)])
     longer = np.vstack([X, 3 * X[:40] + 1])
     mean, scale = X.mean(axis=0), X.std(axis=0)
-    options: dict[str, Any] = {"loss": loss, "lam": 2.0, "scale": False, "solver": "cg"}
+    options: dict[str, Any] = {"loss": loss, "lam": 2.0, "scale": None, "solver": "cg"}
     some = LEML(2, **options).fit((X - mean) / scale, Y)
     all_rows = LEML(2, **options).fit((longer - mean) / scale, hidden)
     new = (X_new - mean) / scale
@@ -204,6 +204,7 @@ def test_sparse_features_are_centred_without_becoming_dense(
 ) -> None:
     X, Y, X_new = problem
     thin, thin_new = (np.where(np.abs(part) > 1, part, 0.0) for part in (X, X_new))
+    options = {**options, "scale": "standard"}
     dense = LEML(2, lam=3.0, **options).fit(thin, Y)
     stored, stored_new = sparse.csr_array(thin), sparse.csr_array(thin_new)
     to_array = sparse.csr_array.toarray

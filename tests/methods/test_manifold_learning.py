@@ -169,7 +169,7 @@ def test_many_rows_use_kernel_features(problem: Problem, monkeypatch: pytest.Mon
         ({"sign_weight": -1.0}, "sign_weight must be 0 or more and finite, got -1.0"),
         ({"epsilon": np.inf}, "epsilon must be 0 or more and finite, got inf"),
         ({"width": 0.0}, "width must be positive and finite, or None"),
-        ({"scale": "robust"}, 'scale must be "minmax", "standard" or None'),
+        ({"scale": "robust"}, 'scale must be "auto", "minmax", "standard" or None'),
     ],
 )
 def test_impossible_parameters_are_refused(

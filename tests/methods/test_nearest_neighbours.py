@@ -229,7 +229,7 @@ def test_a_score_of_one_half_is_a_label() -> None:
         ({"n_neighbors": 2.5}, "n_neighbors must be a whole number of at least 1, got 2.5"),
         ({"smoothing": -1.0}, "smoothing must be 0 or more and finite, got -1.0"),
         ({"smoothing": np.inf}, "smoothing must be 0 or more and finite, got inf"),
-        ({"scale": "robust"}, 'scale must be "minmax", "standard" or None, got \'robust\''),
+        ({"scale": "robust"}, 'scale must be "auto", "minmax", "standard" or None, got \'robust\''),
     ],
 )
 def test_impossible_parameters_are_refused(

@@ -113,6 +113,8 @@ def test_linear_svms(tmp_path: Path) -> None:
         Setting(softness=0.5),
         Setting(tail=0.05),
         Setting(softness=0.35, tail=0.1),
+        Setting(softness=2.0, lean=2.0),
+        Setting(lean=1.0, tail=0.02),
         AS_IT_IS,
     ],
     ids=repr,

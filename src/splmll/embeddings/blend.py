@@ -87,14 +87,23 @@ class Blend(Embedding):
         predictions = np.stack([member.out_of_fold_ for member in self.members_])
         labels, known = split_unknown(dense(Y))
         rows = np.ones(labels.shape, dtype=bool) if known is None else known > 0
-        self.weights_ = np.column_stack(
+        self.weights_ = self._weights(predictions, labels, rows)
+        self.out_of_fold_ = np.empty(labels.shape)
+        for k in np.unique(fold):
+            # Weights that had seen these rows would flatter every label's own prediction.
+            held = fold == k
+            weights = self._weights(predictions, labels, rows & ~held[:, None])
+            self.out_of_fold_[held] = np.einsum("mj,mij->ij", weights, predictions[:, held])
+        return self
+
+    def _weights(self, predictions: np.ndarray, labels: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Return the weights of every label, learned on its own rows."""
+        return np.column_stack(
             [
                 mixing_weights(predictions[:, rows[:, j], j], labels[rows[:, j], j], self.shrinkage)
                 for j in range(labels.shape[1])
             ]
         )
-        self.out_of_fold_ = np.einsum("mj,mij->ij", self.weights_, predictions)
-        return self
 
     def finish(self, X: Any, Y: Any, outputs: np.ndarray) -> None:
         """Finish every member for these outputs."""

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from splmll.embeddings.base import Embedding, FitContext
 from splmll.embeddings.linear import Linear
-from splmll.embeddings.scaling import fitted_scaler, scaled
+from splmll.feature_scaling import fitted_scaler, scaled
 
 
 class Kernel(Embedding):

@@ -17,7 +17,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from splmll.arrays import forget
 from splmll.embeddings.base import Embedding, FitContext
 from splmll.embeddings.label_columns import LabelColumns, bounding_slope
-from splmll.embeddings.scaling import fitted_scaler, scaled
+from splmll.feature_scaling import fitted_scaler, scaled
 
 TOLERANCE = 1e-2  # rankings do not change beyond; a third less time than scikit-learn's 1e-3
 

@@ -24,7 +24,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from splmll.arrays import dense, forget, take_rows
 from splmll.embeddings.base import Embedding, FitContext
 from splmll.embeddings.label_columns import LabelColumns, bounding_slope
-from splmll.embeddings.scaling import fitted_scaler, scaled
+from splmll.feature_scaling import fitted_scaler, scaled
 from splmll.metrics import average_precision
 from splmll.progress import Stages
 

@@ -22,7 +22,7 @@ from splmll.arrays import dense, forget, take_rows
 from splmll.embeddings.base import Embedding, FitContext
 from splmll.embeddings.label_columns import LabelColumns, bounding_slope
 from splmll.embeddings.one_vs_rest import LinearModels
-from splmll.embeddings.scaling import fitted_scaler, scaled
+from splmll.feature_scaling import fitted_scaler, scaled
 from splmll.metrics import average_precision
 
 # n_passes="auto": so many rows are seen in all, in at most so many passes.

@@ -75,9 +75,14 @@ class CentredMatrix:
         return squares - cross - cross.T + (of_row @ of_row) * np.outer(of_column, of_column)
 
 
-def feature_scale(X: Any, scale: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation of each feature; 0 and 1 where they are not asked for."""
-    if not scale:
+def feature_scale(X: Any, scale: str | None) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of each feature; 0 and 1 where they are not asked for.
+
+    "auto" asks for those of dense features: words are compared as they are.
+    """
+    if isinstance(scale, bool) or scale not in ("auto", "standard", None):
+        raise ValueError(f'scale must be "auto", "standard" or None, got {scale!r}.')
+    if scale is None or (scale == "auto" and sparse.issparse(X)):
         return np.zeros(X.shape[1]), np.ones(X.shape[1])
     if not sparse.issparse(X):
         X = np.ascontiguousarray(X)

@@ -1,7 +1,8 @@
 """Features made comparable, for methods that compare them: distances, kernels, penalties.
 
-A feature with large numbers would otherwise decide alone. Sparse features are divided and not
-shifted, so that they stay sparse; no distance changes by that.
+A feature with large numbers would otherwise decide alone. Sparse features, such as the weights of
+words, are left as they are unless a scale is asked for by name: dividing by their spread blows up
+the rare ones. They are divided then and not shifted, so that they stay sparse.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
-SCALES = ("minmax", "standard", None)
+SCALES = ("auto", "minmax", "standard", None)
 
 
 class FeatureScale:
@@ -22,8 +23,11 @@ class FeatureScale:
     ----------
     X : ndarray or CSR array of shape (n_rows, n_features)
         The training rows.
-    kind : {"minmax", "standard"} or None
-        Divide by the range, by the standard deviation, or not at all.
+    kind : {"auto", "minmax", "standard"} or None
+        Divide by the range, by the standard deviation, or not at all. "auto" is ``of_dense`` for
+        dense features and nothing for sparse ones.
+    of_dense : {"minmax", "standard"}, default="standard"
+        What "auto" does to dense features.
     with_shift : bool, default=True
         Whether dense features are moved to start at 0, or to have mean 0.
 
@@ -40,10 +44,14 @@ class FeatureScale:
     array([[0.25, 2.  ]])
     """
 
-    def __init__(self, X: Any, kind: str | None, with_shift: bool = True) -> None:
+    def __init__(
+        self, X: Any, kind: str | None, of_dense: str = "standard", with_shift: bool = True
+    ) -> None:
         n_features = X.shape[1]
         shift, spread = np.zeros(n_features, X.dtype), np.ones(n_features, X.dtype)
         self.is_sparse = sparse.issparse(X)
+        if kind == "auto":
+            kind = None if self.is_sparse else of_dense
         if kind is None:
             pass
         elif self.is_sparse and kind == "minmax":
@@ -71,5 +79,5 @@ class FeatureScale:
 
 def check_scale(scale: Any) -> None:
     """Refuse what is not a kind of scaling."""
-    if scale not in SCALES:
-        raise ValueError(f'scale must be "minmax", "standard" or None, got {scale!r}.')
+    if isinstance(scale, bool) or scale not in SCALES:
+        raise ValueError(f'scale must be "auto", "minmax", "standard" or None, got {scale!r}.')

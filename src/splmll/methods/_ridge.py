@@ -1,7 +1,8 @@
 """Ridge regression factorised once: all outputs, and what the hat matrix says about labels.
 
-The features are standardised on the way. scikit-learn's ``Ridge`` keeps its factorisation to
-itself and solves sparse features with an intercept by iteration; here both are needed.
+Dense features are standardised on the way, sparse ones only centred. scikit-learn's ``Ridge`` keeps
+its factorisation to itself and solves sparse features with an intercept by iteration; here both are
+needed.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ class LinearMap:
 class RidgeSystem:
     r"""Ridge regression on one set of features, ready for any outputs.
 
-    With :math:`X_c` the standardised features and :math:`\lambda` the ridge, one Cholesky
-    factorisation of :math:`X_c'X_c + \lambda I` gives, for any outputs T,
+    With :math:`X_c` the standardised (sparse: centred) features and :math:`\lambda` the ridge, one
+    Cholesky factorisation of :math:`X_c'X_c + \lambda I` gives, for any outputs T,
 
     .. math:: \min_{W, w_0} \|X_c W + 1 w_0' - T\|^2 + \lambda \|W\|^2
 
@@ -58,7 +59,8 @@ class RidgeSystem:
     Parameters
     ----------
     X : ndarray or CSR array of shape (n_rows, n_features)
-        Features; each is divided by its standard deviation.
+        Features. Dense ones are divided by their standard deviations; sparse ones, such as the
+        weights of words, are not: rare words would count as much as telling ones.
     ridge : float
         Weight of the penalty, above 0, on the scale of scikit-learn's ``Ridge(alpha=...)``. The
         intercept is not penalised.
@@ -99,14 +101,14 @@ class RidgeSystem:
         self._lower = linalg.cholesky(gram, lower=True, overwrite_a=True, check_finite=False)
 
     def _standardise(self, X: Any) -> None:
-        scaler = StandardScaler(with_mean=not sparse.issparse(X)).fit(X)
-        self._scale = np.asarray(scaler.scale_, dtype=np.float64)
         if sparse.issparse(X):
             self._centre = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
-            data = X.data / self._scale[X.indices]
-            self._F: Any = sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
-            self._mean = self._centre / self._scale
+            self._scale = np.ones(X.shape[1])
+            self._F: Any = sparse.csr_array(X)
+            self._mean = self._centre
         else:
+            scaler = StandardScaler().fit(X)
+            self._scale = np.asarray(scaler.scale_, dtype=np.float64)
             self._centre = np.asarray(scaler.mean_, dtype=np.float64)
             self._F = X - self._centre
             self._F /= self._scale

@@ -44,10 +44,10 @@ class BinaryRelevance(BaseLearnerClassifier):
     ----------
     estimator : classifier or None, default=None
         The base learner, cloned for every label. None is logistic regression
-        (``LogisticRegression(max_iter=1000)``) on standardised features; the standardisation is
-        fitted once for all labels, without centring where X is sparse. A base learner you give
-        receives X as it is: put a scaler before this estimator, where it is fitted once, rather
-        than into the base learner, where every label fits its own.
+        (``LogisticRegression(max_iter=1000)``) on standardised features, standardised once for
+        all labels; sparse features are left as they are. A base learner you give receives X as it
+        is: put a scaler before this estimator, where it is fitted once, rather than into the base
+        learner, where every label fits its own.
     threshold : float or str, default=0.5
         A label is predicted where its score is at least the threshold. A name is a rule of
         :data:`splmll.thresholds.RULES`, fitted on out-of-fold scores of the training data.
@@ -61,9 +61,9 @@ class BinaryRelevance(BaseLearnerClassifier):
     ----------
     estimators_ : list of ConstantGuard
         The fitted base learners in label order, each with its ``learner_`` (None for a constant
-        label). With the default base learner they work on standardised features.
+        label). With the default base learner they work on standardised dense features.
     scaler_ : StandardScaler or None
-        The shared standardisation of the default base learner.
+        The shared standardisation of the default base learner; None for sparse features.
     coef_ : ndarray of shape (n_labels, n_features) or None
         With logistic regression, the weights of all labels for the features as given.
     intercept_ : ndarray of shape (n_labels,) or None

@@ -49,8 +49,8 @@ class CalibratedLabelRanking(BaseLearnerClassifier):
     ----------
     estimator : classifier or None, default=None
         The base learner, cloned for every duel. None is logistic regression
-        (``LogisticRegression(max_iter=1000)``) on standardised features; the standardisation is
-        fitted once on all rows, without centring where X is sparse. A base learner you give
+        (``LogisticRegression(max_iter=1000)``) on standardised features, standardised once on
+        all rows; sparse features are left as they are. A base learner you give
         receives X as it is.
     voting : {"soft", "hard"}, default="soft"
         Votes are probabilities as above, or with "hard" whole votes as in the paper: 1 where the
@@ -79,7 +79,7 @@ class CalibratedLabelRanking(BaseLearnerClassifier):
         45,000 duels. With another base learner a list of ConstantGuard, None for labels that
         never differ.
     scaler_ : StandardScaler or None
-        The shared standardisation of the default base learner.
+        The shared standardisation of the default base learner; None for sparse features.
     thresholds_ : ndarray of shape (n_labels,)
         Threshold of each label, NaN where the rule has none.
 

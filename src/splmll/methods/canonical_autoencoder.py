@@ -73,8 +73,8 @@ class C2AE(MultilabelClassifier):
         Hidden layers of the feature network.
     label_layer_sizes : tuple of int, default=(512,)
         Hidden layers of the label encoder and of the decoder.
-    scale : bool, default=True
-        Standardise the features first.
+    scale : {"auto", "standard"} or None, default="auto"
+        Standardise the features first. "auto" does so for dense features only.
     learning_rate : float, default=1e-3
         Step size of Adam.
     weight_decay : float, default=1e-3
@@ -151,7 +151,7 @@ class C2AE(MultilabelClassifier):
         rank_features: bool = True,
         feature_layer_sizes: Sequence[int] = (512, 512),
         label_layer_sizes: Sequence[int] = (512,),
-        scale: bool = True,
+        scale: str | None = "auto",
         learning_rate: float = 1e-3,
         weight_decay: float = 1e-3,
         batch_size: int = 128,

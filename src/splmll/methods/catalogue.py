@@ -13,10 +13,10 @@ from typing import Any
 import pandas as pd
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from splmll.base import Capabilities, MultilabelClassifier
+from splmll.feature_scaling import DenseStandardScaler
 from splmll.landmarks import SPLMLL
 from splmll.methods.binary_relevance import BinaryRelevance
 from splmll.methods.calibrated_ranking import CalibratedLabelRanking
@@ -299,9 +299,7 @@ METHODS: dict[str, Method] = _catalogue(
         "Boutell, Luo, Shen, Brown: Learning multi-label scene classification. "
         "Pattern Recognition 37(9), 2004",
         "reference",
-        # Only distances count in this kernel: features need no shift, and sparse ones stay sparse.
-        # gamma="scale" would take features that are not centred for large ones.
-        {"estimator": make_pipeline(StandardScaler(with_mean=False), SVC(gamma="auto"))},
+        {"estimator": make_pipeline(DenseStandardScaler(), SVC(gamma="scale"))},
         seedless=True,
     ),
     Method(
@@ -367,7 +365,7 @@ def make_method(name: str, **parameters: Any) -> Any:
     >>> make_method("RAkEL", labelset_size=2)
     RAkEL(labelset_size=2)
     >>> make_method("br-svm", estimator__svc__C=10).estimator[-1]
-    SVC(C=10, gamma='auto')
+    SVC(C=10)
     >>> make_method("SPL-MLL (linear)", n_landmarks=5)
     SPLMLL(embedding='linear', n_landmarks=5)
     """

@@ -55,8 +55,8 @@ class EnsembleOfClassifierChains(BaseLearnerClassifier):
     ----------
     estimator : classifier or None, default=None
         The base learner, cloned for every label of every chain. None is logistic regression
-        (``LogisticRegression(max_iter=1000)``) on standardised features; the standardisation is
-        fitted once on all rows, without centring where X is sparse. A base learner you give
+        (``LogisticRegression(max_iter=1000)``) on standardised features, standardised once on
+        all rows; sparse features are left as they are. A base learner you give
         receives X as it is, and the labels before its own as further 0/1 columns.
     n_chains : int, default=10
         Number of chains (m). More chains make the scores smoother and less dependent on the seed;
@@ -90,7 +90,7 @@ class EnsembleOfClassifierChains(BaseLearnerClassifier):
     orders_ : ndarray of shape (n_chains, n_labels)
         Label numbers in the order of every chain.
     scaler_ : StandardScaler or None
-        The shared standardisation of the default base learner.
+        The shared standardisation of the default base learner; None for sparse features.
     thresholds_ : ndarray of shape (n_labels,)
         Threshold of each label, NaN where the rule has none.
 

@@ -45,7 +45,7 @@ class MLCSSP(LabelSubsetClassifier):
         leverage score, because labels never occur, those are the landmarks.
     regressor : regressor or None, default=None
         Learns the landmarks from the features; any with scikit-learn's API, cloned. It receives X
-        as it is. None is ridge regression on standardised features.
+        as it is. None is ridge regression on standardised features; sparse ones are only centred.
     ridge : float, default=1.0
         Penalty of the default regressor, as ``alpha`` of :class:`sklearn.linear_model.Ridge`.
     threshold : float or str, default=0.5

@@ -117,7 +117,8 @@ class ConditionalLabelSpace(LabelSpace):
     n_components : int or float, default=0.5
         Number of codes, or their share of the labels.
     ridge : float, default=1.0
-        Penalty of the ridge regression, on standardised features.
+        Penalty of the ridge regression, on standardised features; sparse ones are only
+        centred.
 
     Attributes
     ----------

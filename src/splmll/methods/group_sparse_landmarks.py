@@ -72,7 +72,7 @@ class MOPLMS(LabelSubsetClassifier):
         published; give it a tuned threshold, for instance ``threshold="micro-f1"``.
     regressor : regressor or None, default=None
         Learns the landmarks from the features; any with scikit-learn's API, cloned. It receives X
-        as it is. None is ridge regression on standardised features.
+        as it is. None is ridge regression on standardised features; sparse ones are only centred.
     ridge : float, default=1.0
         Penalty of the default regressor, as ``alpha`` of :class:`sklearn.linear_model.Ridge`.
     threshold : float or str, default=0.5

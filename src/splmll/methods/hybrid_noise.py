@@ -65,9 +65,10 @@ class HNOML(MultilabelClassifier):
     sparsity_weight : float, default=5.0
         Weight of the size of W (:math:`\beta`): larger discards more features. Try 0.1, 1, 5, 20
         and 100; the errors are summed over rows, so more rows call for a larger value.
-    scale : {"minmax", "standard"} or None, default="standard"
+    scale : {"auto", "minmax", "standard"} or None, default="auto"
         Divide every feature by its range in the training rows, by its standard deviation, or
-        leave it. The penalty on W compares features, so they should be comparable.
+        leave it. The penalty on W compares features, so they should be comparable. "auto" is
+        "standard" for dense features and leaves sparse ones alone.
     threshold : float or str, default="cardinality"
         A rule of :data:`splmll.thresholds.RULES`, fitted on out-of-fold scores of the training
         data, which costs five further fits; or a number: a label is predicted where its score is
@@ -124,7 +125,7 @@ class HNOML(MultilabelClassifier):
         enrichment_weight: float = 1.0,
         sparsity_weight: float = 5.0,
         *,
-        scale: str | None = "standard",
+        scale: str | None = "auto",
         threshold: float | str = "cardinality",
         tol: float = 1e-5,
         max_iter: int = 200,

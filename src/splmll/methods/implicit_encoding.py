@@ -147,7 +147,7 @@ class ImplicitLabelSpace(LabelSpace):
     center : bool, default=False
         Measure the labels from their mean.
     ridge : float, default=1.0
-        Penalty of the ridge regression, on standardised features.
+        Penalty of the ridge regression, on standardised features; sparse ones are only centred.
 
     Attributes
     ----------

@@ -39,8 +39,8 @@ class LabelPowerset(BaseLearnerClassifier):
     ----------
     estimator : classifier or None, default=None
         The base learner. None is multinomial logistic regression
-        (``LogisticRegression(max_iter=1000)``) on standardised features, without centring where X
-        is sparse. A base learner you give receives X as it is. The number of classes is that of
+        (``LogisticRegression(max_iter=1000)``) on standardised features; sparse ones are left as
+        they are. A base learner you give receives X as it is. The number of classes is that of
         the distinct label sets, which may come close to the number of rows: then choose
         nearest neighbours, whose fit does not depend on it (memory of a logistic regression grows
         with sets times features, that of a tree with sets times leaves), or
@@ -60,7 +60,7 @@ class LabelPowerset(BaseLearnerClassifier):
         The distinct label sets in the order in which they first appear.
     estimator_ : ConstantGuard
         The fitted base learner; its classes are the row numbers of ``label_sets_``. The default
-        base learner works on standardised features.
+        base learner works on standardised features, if they are dense.
     scaler_ : StandardScaler or None
         The standardisation of the default base learner.
     thresholds_ : ndarray of shape (n_labels,)

@@ -91,9 +91,9 @@ class SLEEC(MultilabelClassifier):
     embedding_sparsity : float, default=0.0
         Share of the training embeddings, the smallest ones in every coordinate, set to 0. Both
         save memory with very many features or rows; the released settings go from 0.01 to 0.95.
-    scale : bool, default=True
-        Standardise the features before rows are scaled to unit length. Sparse features stay
-        sparse. Switch it off for text features such as tf-idf.
+    scale : {"auto", "standard"} or None, default="auto"
+        Standardise the features before rows are scaled to unit length. "auto" does so for dense
+        features only. Sparse features stay sparse.
     search : {"exact", "approximate", "auto"}, default="exact"
         How neighbours are searched in the embedding, as in :class:`MLkNN`. "approximate" needs the
         package faiss and pays with clusters of tens of thousands of rows.
@@ -164,7 +164,7 @@ class SLEEC(MultilabelClassifier):
         max_iter: int = 50,
         weight_sparsity: float = 0.0,
         embedding_sparsity: float = 0.0,
-        scale: bool = True,
+        scale: str | None = "auto",
         search: str = "exact",
         threshold: float | str = "micro-f1",
         n_jobs: int | None = None,

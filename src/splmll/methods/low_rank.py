@@ -75,8 +75,9 @@ class LEML(MultilabelClassifier):
         more rows need more of it. Try powers of ten from 1e-3 to 1e3.
     fit_intercept : bool, default=True
         Append a constant column to the features. Its weights are penalised like the others.
-    scale : bool, default=True
-        Standardise the features first. Sparse features stay sparse.
+    scale : {"auto", "standard"} or None, default="auto"
+        Standardise the features first. "auto" does so for dense features only. Sparse features stay
+        sparse.
     max_iter : int, default=100
         Largest number of turns.
     tol : float, default=1e-5
@@ -97,7 +98,7 @@ class LEML(MultilabelClassifier):
     n_components_ : int
         The rank k, at most the number of features (with the constant column).
     feature_factors_ : ndarray of shape (n_features, n_components_)
-        W, for standardised features.
+        W, for features as they are used.
     label_factors_ : ndarray of shape (n_labels, n_components_)
         H.
     intercept_factors_ : ndarray of shape (n_components_,)
@@ -155,7 +156,7 @@ class LEML(MultilabelClassifier):
         loss: str = "squared",
         lam: float = 1.0,
         fit_intercept: bool = True,
-        scale: bool = True,
+        scale: str | None = "auto",
         max_iter: int = 100,
         tol: float = 1e-5,
         solver: str = "auto",

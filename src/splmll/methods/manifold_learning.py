@@ -67,10 +67,10 @@ class MLML(NumericalLabelClassifier):
     width : float or None, default=None
         Width w of the kernel :math:`\exp(-d^2 / (2 w^2))`. None is the mean distance of the
         training rows.
-    scale : {"minmax", "standard"} or None, default="standard"
+    scale : {"auto", "minmax", "standard"} or None, default="auto"
         Divide every feature by its range in the training rows, by its standard deviation, or
         leave it. Neighbours and kernel use distances, in which a feature with large numbers would
-        decide alone.
+        decide alone. "auto" is "standard" for dense features and leaves sparse ones alone.
     threshold : float or str, default=0.0
         A label is predicted where its score is at least the threshold. A name is a rule of
         :data:`splmll.thresholds.RULES`, fitted on out-of-fold scores of the training data.
@@ -125,7 +125,7 @@ class MLML(NumericalLabelClassifier):
         sign_weight: float = 1.0,
         epsilon: float = 0.001,
         width: float | None = None,
-        scale: str | None = "standard",
+        scale: str | None = "auto",
         threshold: float | str = 0.0,
         n_jobs: int | None = None,
         random_state: Any = None,

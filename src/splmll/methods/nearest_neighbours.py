@@ -43,10 +43,12 @@ class MLkNN(MultilabelClassifier):
     smoothing : float, default=1.0
         Added to every count (s). With 0 a count never seen in training has no likelihood either
         way, and the score is the label's frequency.
-    scale : {"minmax", "standard"} or None, default="minmax"
+    scale : {"auto", "minmax", "standard"} or None, default="auto"
         Divide every feature by its range in the training rows, by its standard deviation, or
         leave it. Distances add up over features, so a feature with large numbers would decide
-        alone; the choice matters more than k. The range comes closest to published results.
+        alone; the choice matters more than k. "auto" is
+        "minmax" for dense features, which comes closest to published results, and leaves sparse
+        ones alone.
         Sparse features stay sparse: they are divided and not shifted, which leaves all distances
         as they are. The cosine metric, which a shift would change, is treated in the same way.
     threshold : float or str, default=0.5
@@ -104,7 +106,7 @@ class MLkNN(MultilabelClassifier):
     capabilities = Capabilities(sparse_labels=True, probabilities=True, cost="N^2 D")
     search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
         "n_neighbors": (5, 8, 10, 12, 15, 20, 30),
-        "scale": ("minmax", "standard", None),
+        "scale": ("auto", "minmax", "standard", None),
     }
 
     prior_: np.ndarray
@@ -120,7 +122,7 @@ class MLkNN(MultilabelClassifier):
         n_neighbors: int = 10,
         smoothing: float = 1.0,
         *,
-        scale: str | None = "minmax",
+        scale: str | None = "auto",
         threshold: float | str = 0.5,
         metric: Any = "euclidean",
         search: str = "exact",
@@ -139,7 +141,9 @@ class MLkNN(MultilabelClassifier):
         self._set_threshold(fit_own_rule(self, X, Y, self.threshold))
         self.labels_ = sparse.csr_array(Y)
         # A shift would change angles.
-        self.feature_scale_ = FeatureScale(X, self.scale, with_shift=self.metric != "cosine")
+        self.feature_scale_ = FeatureScale(
+            X, self.scale, of_dense="minmax", with_shift=self.metric != "cosine"
+        )
         n_neighbors = min(self.n_neighbors, X.shape[0] - 1)
         self.neighbors_ = NeighbourSearch(self.search, n_neighbors, self.metric, self.n_jobs)
         self.neighbors_.fit(self.feature_scale_.apply(X))

@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 import torch
-from scipy import sparse
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import nn
 
+from splmll.methods._centred_matrix import feature_scale
 from splmll.neural import (
     Standardise,
     Training,
@@ -38,8 +38,8 @@ MIN_ROWS_TO_WATCH = 50  # fewer rows are all needed for training
 class NetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Fully connected network with leaky ReLU, trained by squared error.
 
-    Features and targets are standardised inside, so that neither raw features nor targets of any
-    size need attention. A tenth of the rows is held back to decide when to stop, and the best
+    Targets and dense features are standardised inside, so that neither of them needs attention
+    whatever its size. A tenth of the rows is held back to decide when to stop, and the best
     weights are kept.
 
     Parameters
@@ -48,6 +48,8 @@ class NetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Units of the hidden layers; an empty tuple is a linear model.
     dropout : float, default=0.2
         Share of hidden units dropped in training, from 0 to below 1. More for few rows.
+    scale : {"auto", "standard"} or None, default="auto"
+        Standardise the features inside. "auto" does so for dense features only.
     learning_rate : float, default=1e-3
         Step of Adam.
     weight_decay : float, default=1e-4
@@ -98,6 +100,7 @@ class NetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         hidden_layer_sizes: tuple[int, ...] = (512, 64),
         *,
         dropout: float = 0.2,
+        scale: str | None = "auto",
         learning_rate: float = 1e-3,
         weight_decay: float = 1e-4,
         batch_size: int = 64,
@@ -109,6 +112,7 @@ class NetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     ) -> None:
         self.hidden_layer_sizes = hidden_layer_sizes
         self.dropout = dropout
+        self.scale = scale
         self.learning_rate = learning_rate
         self.weight_decay = weight_decay
         self.batch_size = batch_size
@@ -209,13 +213,11 @@ class NetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return rows, watched
 
     def _build(self, X: Any, rows: np.ndarray, n_outputs: int) -> nn.Module:
-        scaler = StandardScaler(with_mean=not sparse.issparse(X)).fit(X[rows])
-        # A batch of sparse rows is dense when it reaches the network: it can be centred too.
-        mean = np.asarray(X[rows].mean(axis=0)).ravel()
+        mean, scale = feature_scale(X[rows], self.scale)
         body = multilayer_perceptron(
             X.shape[1], self.hidden_layer_sizes, n_outputs, dropout=self.dropout
         )
-        return nn.Sequential(Standardise(mean, scaler.scale_), body)
+        return nn.Sequential(Standardise(mean, scale), body)
 
     def _device(self) -> str:
         if self.device != "auto":

@@ -49,7 +49,8 @@ class PLST(LabelSpaceClassifier):
         is rare; more come closer to one regression per label.
     regressor : regressor or None, default=None
         Learns the codes from the features; any with scikit-learn's API, cloned. It receives X as
-        it is. None is ridge regression on standardised features, one factorisation for all codes.
+        it is. None is ridge regression on standardised features (sparse ones are only centred), one
+        factorisation for all codes.
     ridge : float, default=1.0
         Penalty of the default regressor, as ``alpha`` of :class:`sklearn.linear_model.Ridge`.
         Larger for many features and few rows.

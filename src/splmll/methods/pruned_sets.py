@@ -51,8 +51,8 @@ class EnsembleOfPrunedSets(BaseLearnerClassifier):
     ----------
     estimator : classifier or None, default=None
         The base learner, cloned for every member. None is multinomial logistic regression
-        (``LogisticRegression(max_iter=1000)``) on features standardised once for all members,
-        without centring where X is sparse; with more than 100 label sets it stops early
+        (``LogisticRegression(max_iter=1000)``) on features standardised once for all members
+        (sparse ones are left as they are); with more than 100 label sets it stops early
         (``tol=0.01``). A base learner you give receives X as it is.
     n_estimators : int, default=10
         Number of members (m).
@@ -89,7 +89,7 @@ class EnsembleOfPrunedSets(BaseLearnerClassifier):
         The members: ``guard`` is the fitted base learner, ``sets`` its label sets, one row per
         class. Default base learners work on standardised features.
     scaler_ : StandardScaler or None
-        The shared standardisation of the default base learner.
+        The shared standardisation of the default base learner; None for sparse features.
     thresholds_ : ndarray of shape (n_labels,)
         Threshold of each label, NaN where the rule has none.
 

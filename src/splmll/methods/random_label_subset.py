@@ -40,7 +40,7 @@ class PBR(LabelSubsetClassifier):
         them are taken.
     regressor : regressor or None, default=None
         Learns the labels drawn; any with scikit-learn's API, cloned. It receives X as it is. None
-        is ridge regression on standardised features.
+        is ridge regression on standardised features; sparse ones are only centred.
     ridge : float, default=1.0
         Penalty of the default regressor, as ``alpha`` of :class:`sklearn.linear_model.Ridge`.
     threshold : float or str, default=0.5

@@ -45,8 +45,8 @@ class RAkEL(BaseLearnerClassifier):
     ----------
     estimator : classifier or None, default=None
         The base learner, cloned for every group. None is multinomial logistic regression
-        (``LogisticRegression(max_iter=1000)``) on features standardised once for all groups,
-        without centring where X is sparse. A base learner you give receives X as it is.
+        (``LogisticRegression(max_iter=1000)``) on features standardised once for all groups;
+        sparse ones are left as they are. A base learner you give receives X as it is.
     labelset_size : int, default=3
         Labels in a group (k), at most all of them. Larger groups model more of the dependence
         between labels, with up to ``2 ** labelset_size`` classes.
@@ -80,7 +80,7 @@ class RAkEL(BaseLearnerClassifier):
         sets, one row per class with a column for every label of the problem. Default base
         learners work on standardised features.
     scaler_ : StandardScaler or None
-        The shared standardisation of the default base learner.
+        The shared standardisation of the default base learner; None for sparse features.
     thresholds_ : ndarray of shape (n_labels,)
         Threshold of each label, NaN where the rule has none.
 

@@ -23,6 +23,7 @@ PARTS: dict[str, str] = {
     "splmll.embeddings.AveragedRegressors": "splmll.persistence.moved.AveragedRegressors",
     "splmll.embeddings.LabelModels": "splmll.embeddings.one_vs_rest.LabelModels",
     "splmll.embeddings.LinearModels": "splmll.embeddings.one_vs_rest.LinearModels",
+    "splmll.DenseStandardScaler": "splmll.feature_scaling.DenseStandardScaler",
     "splmll.labels.LabelFormat": "splmll.labels.LabelFormat",
     "splmll.landmarks.Completion": "splmll.landmarks.completion.Completion",
     "splmll.landmarks.Landmarks": "splmll.landmarks.learning.Landmarks",
