@@ -32,7 +32,7 @@ from splmll.progress import Stages
 SVM_C = (0.03, 0.1, 0.3, 1.0)
 LOGISTIC_C = (0.1, 0.3, 1.0, 3.0, 10.0)
 START = 1, 2  # where the two searches begin in these lists
-JUDGED_LABELS = 100  # labels that decide where there are more: every so many in order of frequency
+JUDGED_LABELS = 60  # labels that decide where there are more: every so many in order of frequency
 
 LABELS_AT_ONCE = 32  # labels that one job fits
 ATTEMPTS = 3  # where workers of a cluster are lost

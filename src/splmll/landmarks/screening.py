@@ -2,8 +2,9 @@
 
 Where every label has a model of its own and few landmarks are wanted, most of these models would be
 trained for nothing. Ridge regression of all labels at once, on a narrow summary of the features,
-costs little and knows well enough which labels are predictable and representative: twice as many as
-wanted are kept, and the selection is made among them, on the predictions of the embedding itself.
+costs little and knows well enough which labels are predictable and representative: half as many
+again as wanted are kept, and the selection is made among them, on the predictions of the embedding
+itself.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from splmll.landmarks.selection import honest_problem
 from splmll.statistics import fold_statistics, sum_of
 from splmll.subset_search import addition_order
 
-KEPT_PER_LANDMARK = 2
+KEPT_PER_LANDMARK = 1.5
 LEAST_KEPT = 20  # so few cost nothing
 MOST_FEATURES = 200  # wider rows are summarised
 
@@ -61,7 +62,7 @@ def screened(
     >>> len(kept), 7 in kept
     (20, True)
     """
-    kept = max(KEPT_PER_LANDMARK * (budget or 0), LEAST_KEPT)
+    kept = max(int(KEPT_PER_LANDMARK * (budget or 0)), LEAST_KEPT)
     if budget is None or kept >= len(candidates):
         return candidates
     F = Linear().fit(_summarised(X, seed), Y[:, candidates], fold).out_of_fold_
