@@ -43,12 +43,29 @@ def test_noise_is_worse_and_the_same_is_not() -> None:
     assert not the_judge.is_better(good, good)
 
 
-def test_what_chance_does_is_not_worse() -> None:
-    """Of many candidates that differ by nothing but noise, few are called worse."""
+def test_what_chance_does_is_not_better() -> None:
+    """Of many candidates that differ by nothing but noise, few are called better."""
     the_judge, rng = judge(), np.random.default_rng(1)
     drawn = [the_judge.measure(Y + rng.normal(size=Y.shape)) for _ in range(80)]
-    called = [the_judge.is_worse(a, b) for a, b in zip(drawn[::2], drawn[1::2], strict=True)]
+    called = [the_judge.is_better(a, b) for a, b in zip(drawn[::2], drawn[1::2], strict=True)]
     assert 0 < np.mean(called) < 0.35  # one in six is expected
+
+
+def test_a_loss_is_one_standard_error_or_the_largest_that_is_allowed() -> None:
+    the_judge, names = judge(), ("average_precision", *KEPT)
+    groups = 0.8 + np.linspace(-0.1, 0.1, judging.GROUPS)
+    before = {name: groups for name in names}
+
+    def behind(by: np.ndarray) -> bool:
+        return the_judge.is_worse({**before, "average_precision": groups - by}, before)
+
+    wide = np.linspace(-0.1, 0.1, judging.GROUPS)  # its standard error is .02
+    assert not behind(0.9 * judging.LARGEST_LOSS + wide)
+    assert behind(1.1 * judging.LARGEST_LOSS + wide)
+    narrow = wide / 100  # its standard error is .0002, with n - 1 in the variance
+    error = narrow.std(ddof=1) / np.sqrt(judging.GROUPS)
+    assert not behind(0.99 * error + narrow)
+    assert behind(1.01 * error + narrow)
 
 
 @pytest.mark.parametrize("scoring", ["hamming_loss", "macro_f1", "one_error"])

@@ -60,15 +60,6 @@ def test_softness_or_tail_are_used_where_they_help() -> None:
     assert found.measures.loc["with landmarks", name] < plain.measures.loc["with landmarks", name]
 
 
-def test_predictions_lean_where_rare_labels_never_come_near_a_half() -> None:
-    """A steep curve far from 1/2: what is below it is noise, what is above it is the label."""
-    rng = np.random.default_rng(0)
-    Y = (rng.random((1500, 12)) < 0.08) * 1.0
-    margin = np.where(Y == 1, -1.0, -4.5) + rng.normal(size=Y.shape) * np.where(Y == 1, 1, 1.5)
-    found, _ = learner_of(1 / (1 + np.exp(-margin)), Y).learn(12)
-    assert found.setting.lean > 0
-
-
 @pytest.mark.parametrize("setting", [Setting(), Setting(softness=0.5, pull=0.1, tail=0.05)])
 def test_contributions_sum_to_scores(setting: Setting) -> None:
     rng = np.random.default_rng(0)

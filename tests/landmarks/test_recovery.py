@@ -161,6 +161,13 @@ def test_softness_one_changes_nothing_whatever_is_given() -> None:
     assert_array_equal(softened(F, 1.0), F)
 
 
+def test_what_leans_is_steepest_where_it_leans_to() -> None:
+    log_odds = np.linspace(-6, 6, 1201)
+    leaned = softened(1 / (1 + np.exp(-log_odds)), 2.0, 1.5)
+    assert log_odds[np.argmax(np.gradient(leaned))] == pytest.approx(-1.5, abs=0.02)
+    assert leaned[np.argmin(np.abs(log_odds + 1.5))] == pytest.approx(0.5)
+
+
 def test_softening_twice_is_softening_once() -> None:
     F = np.random.default_rng(0).random(50)
     assert_allclose(softened(softened(F, 0.5), 0.6), softened(F, 0.3))

@@ -128,7 +128,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         fitted once per label.
     n_landmarks : int, float or None, default=None
         Number of landmarks, or their share of the labels, which is met exactly. None keeps the
-        smallest number that loses nothing out of fold: by more than one standard error it is no
+        smallest number that loses nothing out of fold: by one standard error, or by .005, it is no
         worse than the best number in ``scoring``, no worse than all labels in average precision,
         ranking loss, micro-F1 and macro-F1, and no worse than the embedding alone. Where less than
         a quarter of the labels, or fewer than three, could be spared, all are kept.

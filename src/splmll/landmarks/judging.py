@@ -24,6 +24,9 @@ GUARDED = ("average_precision", "ranking_loss", "micro_f1")
 #: Fewer landmarks may make none of these worse: labels that are none lose their own model.
 KEPT = (*GUARDED, "macro_f1")
 
+#: A larger loss is one, however large the standard error: of few rows nothing is certain.
+LARGEST_LOSS = 0.005
+
 
 class Judge:
     """Measures scores of rows group by group.
@@ -87,15 +90,16 @@ class Judge:
         return float(_larger_is_better(measured, self.scoring).mean())
 
     def is_worse(self, measured: Mapping[str, np.ndarray], than: Mapping[str, np.ndarray]) -> bool:
-        """Return whether a candidate is worse by more than one standard error."""
+        """Return whether a candidate is worse by one standard error, or by ``LARGEST_LOSS``."""
         return _is_worse(measured, than, self.scoring)
 
     def is_better(self, measured: Mapping[str, np.ndarray], than: Mapping[str, np.ndarray]) -> bool:
         """Return whether a candidate is better by more than one standard error."""
-        return _is_worse(than, measured, self.scoring)
+        ahead = _ahead(measured, than, self.scoring)
+        return bool(ahead.mean() > _standard_error(ahead) + 1e-12)
 
     def loses(self, measured: Mapping[str, np.ndarray], than: Mapping[str, np.ndarray]) -> bool:
-        """Return whether a candidate is worse, by more than one standard error, in anything."""
+        """Return whether a candidate is worse in anything, as :meth:`is_worse` means it."""
         return any(_is_worse(measured, than, name) for name in (self.scoring, *KEPT))
 
     def hurts(self, measured: Mapping[str, np.ndarray], alone: Mapping[str, np.ndarray]) -> bool:
@@ -116,11 +120,18 @@ def _larger_is_better(measured: Mapping[str, np.ndarray], name: str) -> np.ndarr
     return measured[name] if MEASURES[name].greater_is_better else -measured[name]
 
 
+def _ahead(
+    measured: Mapping[str, np.ndarray], than: Mapping[str, np.ndarray], name: str
+) -> np.ndarray:
+    """By how much each group is better."""
+    return _larger_is_better(measured, name) - _larger_is_better(than, name)
+
+
 def _is_worse(
     measured: Mapping[str, np.ndarray], than: Mapping[str, np.ndarray], name: str
 ) -> bool:
-    behind = _larger_is_better(than, name) - _larger_is_better(measured, name)
-    return bool(behind.mean() > _standard_error(behind) + 1e-12)
+    behind = _ahead(than, measured, name)
+    return bool(behind.mean() > min(_standard_error(behind), LARGEST_LOSS) + 1e-12)
 
 
 def _standard_error(values: np.ndarray) -> float:
