@@ -54,7 +54,7 @@ def test_what_chance_does_is_not_better() -> None:
 def test_a_loss_is_one_standard_error_or_the_largest_that_is_allowed() -> None:
     the_judge, names = judge(), ("average_precision", *KEPT)
     groups = 0.8 + np.linspace(-0.1, 0.1, judging.GROUPS)
-    before = {name: groups for name in names}
+    before = dict.fromkeys(names, groups)
 
     def behind(by: np.ndarray) -> bool:
         return the_judge.is_worse({**before, "average_precision": groups - by}, before)
