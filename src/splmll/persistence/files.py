@@ -18,8 +18,8 @@ from safetensors import numpy as safetensors
 
 import splmll
 from splmll.persistence.array_kinds import ARRAY_KINDS
-from splmll.persistence.codec import Kind, Reader, Writer, expect
-from splmll.persistence.errors import ModelFileError
+from splmll.persistence.codec import Kind, Reader, Writer
+from splmll.persistence.errors import ModelFileError, expect
 from splmll.persistence.object_kinds import OBJECT_KINDS
 from splmll.persistence.plain_kinds import PLAIN_KINDS
 from splmll.persistence.registry import Registry
@@ -28,6 +28,10 @@ from splmll.persistence.storage import MANIFEST, MEMBER_NAME, read_member, write
 FORMAT = "splmll model"
 FORMAT_VERSION = 2  # 2: classes by their public names; see splmll.persistence.moved
 LIBRARIES = ("numpy", "pandas", "scikit-learn", "scipy", "torch")
+
+# Lists and dictionaries that JSON may hold: any number up to the first, then one in so many bytes.
+_FREE_BRACKETS = 2**16
+_BYTES_PER_BRACKET = 8
 
 KINDS: list[Kind] = [*PLAIN_KINDS, *ARRAY_KINDS, *OBJECT_KINDS]
 
@@ -152,7 +156,8 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[Any] = ()) -> Any:
             registry.check_class(name)
         _warn_of_other_libraries(manifest)
         objects, arrays = (_read_checked(path, manifest, start) for start in ("objects", "arrays"))
-        reader, tree = Reader(registry, KINDS, _read_arrays(arrays)), json.loads(objects)
+        size = len(objects) + len(arrays)
+        reader, tree = Reader(registry, KINDS, _read_arrays(arrays), size), parse(objects)
         model = reader.read(tree)
         expect(_class_in(tree) == manifest["model"], "it is another model")
         return model
@@ -196,7 +201,7 @@ def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
     path = Path(path)
     data = read_member(path, MANIFEST)
     try:
-        manifest = json.loads(data)
+        manifest = parse(data)
         known = manifest["format"] == FORMAT and type(manifest["version"]) is int
     except (ValueError, KeyError, TypeError, RecursionError):
         known = False
@@ -210,6 +215,30 @@ def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
     if manifest.pop("sha256", None) != _manifest_checksum(manifest):
         raise ModelFileError(f"{path}: {MANIFEST} does not have its checksum: it is damaged.")
     return manifest
+
+
+def parse(data: bytes) -> Any:
+    """Return what JSON says, unless it would take far more memory than it has bytes.
+
+    A list costs Python about 64 bytes, and ``[],`` is three; what :func:`save` writes has a list or
+    dictionary for every ten bytes at most, because something stands in it.
+
+    Examples
+    --------
+    >>> from splmll.persistence.files import parse
+    >>> parse(b'{"a": [1, 2]}')
+    {'a': [1, 2]}
+    """
+    brackets = data.count(b"[") + data.count(b"{")
+    expect(
+        brackets <= max(_FREE_BRACKETS, len(data) // _BYTES_PER_BRACKET),
+        "it holds little but empty lists",
+    )
+    return json.loads(data, parse_constant=_no_constant)
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
 
 
 def _checksum(data: bytes) -> str:
