@@ -23,12 +23,13 @@ from splmll.persistence.errors import ModelFileError, expect
 from splmll.persistence.object_kinds import OBJECT_KINDS
 from splmll.persistence.plain_kinds import PLAIN_KINDS
 from splmll.persistence.registry import Registry
-from splmll.persistence.storage import MANIFEST, MEMBER_NAME, read_member, write_members
+from splmll.persistence.storage import MANIFEST, MEMBER_NAME, Members, open_members, write_members
 
 FORMAT = "splmll model"
 FORMAT_VERSION = 2  # 2: classes by their public names; see splmll.persistence.moved
 LIBRARIES = ("numpy", "pandas", "scikit-learn", "scipy", "torch")
 
+_STARTS = ("objects", "arrays")  # of the names of members
 # Lists and dictionaries that JSON may hold: any number up to the first, then one in so many bytes.
 _FREE_BRACKETS = 2**16
 _BYTES_PER_BRACKET = 8
@@ -150,12 +151,9 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[Any] = ()) -> Any:
     MLkNN(n_neighbors=7)
     """
     path, registry = Path(path), Registry(trusted)
-    manifest = read_manifest(path)
     try:
-        for name in manifest["classes"]:
-            registry.check_class(name)
+        manifest, objects, arrays = _read_whole(path, registry)
         _warn_of_other_libraries(manifest)
-        objects, arrays = (_read_checked(path, manifest, start) for start in ("objects", "arrays"))
         size = len(objects) + len(arrays)
         reader, tree = Reader(registry, KINDS, _read_arrays(arrays), size), parse(objects)
         model = reader.read(tree)
@@ -198,8 +196,28 @@ def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
     ...     read_manifest(folder)["settings"]["n_neighbors"]
     7
     """
-    path = Path(path)
-    data = read_member(path, MANIFEST)
+    with open_members(Path(path)) as members:
+        return _read_manifest(members)
+
+
+def _read_whole(path: Path, registry: Registry) -> tuple[dict[str, Any], bytes, bytes]:
+    """Return the manifest of a model and the two members that it names, all of one save."""
+    while True:
+        with open_members(path) as members:
+            try:
+                manifest = _read_manifest(members)
+                for name in manifest["classes"]:
+                    registry.check_class(name)
+                objects, arrays = (_read_checked(members, manifest, s) for s in _STARTS)
+                return manifest, objects, arrays
+            except ModelFileError:
+                if not members.were_replaced():
+                    raise
+
+
+def _read_manifest(members: Members) -> dict[str, Any]:
+    """Return what a model file says of itself, if it is a manifest that can be read."""
+    path, data = members.path, members.read(MANIFEST)
     try:
         manifest = parse(data)
         known = manifest["format"] == FORMAT and type(manifest["version"]) is int
@@ -303,14 +321,14 @@ def _class_in(tree: Any) -> Any:
     return tree["class"] if of_object else None
 
 
-def _read_checked(path: Path, manifest: dict[str, Any], start: str) -> bytes:
+def _read_checked(members: Members, manifest: dict[str, Any], start: str) -> bytes:
     """Return the bytes of the member whose name begins so, if they are those of the manifest."""
-    members = manifest["members"]
-    name = next((name for name in members if name.startswith(f"{start}-")), "")
+    listed = manifest["members"]
+    name = next((name for name in listed if name.startswith(f"{start}-")), "")
     expect(MEMBER_NAME.fullmatch(name), f"the manifest names no {start}, or a strange member")
-    size, checksum = members[name]["bytes"], members[name]["sha256"]
+    size, checksum = listed[name]["bytes"], listed[name]["sha256"]
     expect(type(size) is int, f"the manifest does not say how large {name} is")
-    data = read_member(path, name, size)
+    data = members.read(name, size)
     expect(_checksum(data) == checksum, f"{name} does not have its checksum")
     return data
 
