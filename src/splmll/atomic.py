@@ -62,7 +62,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     (False, 'done', 1)
     """
     target = Path(path)
-    with made_folder(target.parent):
+    with _named(target), made_folder(target.parent):
         _remove_abandoned(target)
         with _part_of(target) as part:
             yield part
@@ -127,6 +127,17 @@ def flush_folder(folder: Path) -> None:
             raise
     finally:
         os.close(handle)
+
+
+@contextmanager
+def _named(target: Path) -> Iterator[None]:
+    """Say of an error without a file, such as that of a full disk, which file it hit."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None and error.filename is None:
+            error.filename = str(target)
+        raise
 
 
 def _flush_file(path: Path) -> None:
