@@ -17,12 +17,14 @@ import numpy as np
 import pytest
 import zoo
 from forging import array_at, put_array
+from safetensors import numpy as safetensors
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+from peak_memory import peak_bytes
 from splmll.persistence import ModelFileError, load, save
 
 Arrays = dict[str, np.ndarray]
@@ -359,3 +361,27 @@ def test_little_but_empty_lists(tmp_path: Path) -> None:
     forging.forge(tmp_path / "few", lambda objects, arrays: [[]] * 10**6)
     with pytest.raises(ModelFileError, match="little but empty lists"):
         load(tmp_path / "few")
+    with pytest.raises(ModelFileError, match=r"list cannot be saved.*little but empty lists"):
+        save([[]] * 10**6, tmp_path / "many")
+
+
+LOAD = """
+import sys
+from splmll.persistence import ModelFileError, load
+try:
+    load(sys.argv[1])
+except ModelFileError:
+    pass
+"""
+
+
+def test_memory_is_a_small_multiple_of_the_file(tmp_path: Path) -> None:
+    """The worst that JSON allows; what real models take is in benchmarks/model_file_memory.py."""
+    save([0], tmp_path / "model")
+    floor = peak_bytes(LOAD, tmp_path, tmp_path / "model")
+    _, arrays = forging.members(tmp_path / "model")
+    for text in ('{"a":300},', '"ab",'):
+        objects = f"[{text * (8_000_000 // len(text))}0]".encode()
+        forging.seal(tmp_path / "model", objects, safetensors.save(arrays))
+        taken = peak_bytes(LOAD, tmp_path, tmp_path / "model") - floor
+        assert taken < 32 * len(objects), text

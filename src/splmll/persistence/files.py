@@ -82,6 +82,8 @@ def save(model: Any, path: str | os.PathLike[str], *, trusted: Iterable[Any] = (
     registry = Registry(trusted)
     writer = Writer(registry, KINDS, root=type(model).__name__)
     objects = _json_bytes(writer.write(model))
+    if _is_hollow(objects):
+        writer.refuse("it holds little but empty lists", "Turn them into one array.")
     arrays = safetensors.save(writer.arrays)
     members = {
         f"objects-{_checksum(objects)[:16]}.json": objects,
@@ -247,12 +249,14 @@ def parse(data: bytes) -> Any:
     >>> parse(b'{"a": [1, 2]}')
     {'a': [1, 2]}
     """
-    brackets = data.count(b"[") + data.count(b"{")
-    expect(
-        brackets <= max(_FREE_BRACKETS, len(data) // _BYTES_PER_BRACKET),
-        "it holds little but empty lists",
-    )
+    expect(not _is_hollow(data), "it holds little but empty lists")
     return json.loads(data, parse_constant=_no_constant)
+
+
+def _is_hollow(data: bytes) -> bool:
+    """Whether JSON has so many lists and dictionaries that most have to be empty."""
+    brackets = data.count(b"[") + data.count(b"{")
+    return brackets > max(_FREE_BRACKETS, len(data) // _BYTES_PER_BRACKET)
 
 
 def _no_constant(name: str) -> Any:
