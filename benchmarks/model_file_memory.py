@@ -1,8 +1,8 @@
 """Memory that loading a model takes at most, as a multiple of its file.
 
-Run it with ``python benchmarks/model_file_memory.py``. Every model is loaded in a process of its
-own, and the peak of a process that loads a model of a few bytes is taken off. The models: arrays, a
-vocabulary, a forest, and the worst that JSON allows, which no model looks like.
+Every model is loaded in a process of its own, and the peak of a process that loads a model of a few
+bytes is taken off. The models: arrays, texts, a vocabulary, a forest, and the worst that JSON
+allows, which no model looks like.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.measuring import Finding, main
 from splmll.persistence import save
 
 CHILD = """
@@ -39,20 +40,29 @@ print(next(line for line in status if line.startswith("VmHWM")).split()[1], endi
 """
 
 
-def main() -> None:
-    print(f"{'model':32} {'file':>9} {'memory':>9} {'times':>6}")
+#: Quick runs load files of a tenth of the size.
+SCALE = {False: 10, True: 1}
+MOST = 32  # times the file, for whatever file
+
+
+def measure(quick: bool) -> Iterator[Finding]:
+    """Load model after model."""
     with tempfile.TemporaryDirectory() as place:
         tiny = Path(place) / "tiny"
         save(StandardScaler(), tiny)
         floor, _ = peak(tiny)
         for name, write in MODELS.items():
-            folder = Path(place) / "model" / name.replace(" ", "-")
-            write(folder)
+            folder = Path(place) / name.replace(" ", "-")
+            write(folder, SCALE[quick])
             size = sum(file.stat().st_size for file in folder.iterdir())
             found, ending = peak(folder)
-            times = (found - floor) / size
-            megabytes = f"{size / 1e6:7.1f}MB {(found - floor) / 1e6:7.1f}MB"
-            print(f"{name:32} {megabytes} {times:6.1f}  {ending}")
+            yield Finding(
+                f"{name}, {size / 1e6:.0f} MB, {ending}: memory of loading over the file's",
+                (found - floor) / size,
+                f"(peak {found / 1e6:,.0f} MB in all)",
+                high=MOST,
+                details={"file": size, "peak": found, "before": floor, "ending": ending},
+            )
 
 
 def peak(folder: Path) -> tuple[int, str]:
@@ -63,36 +73,36 @@ def peak(folder: Path) -> tuple[int, str]:
     return int(kilobytes) * 1024, ending
 
 
-def arrays(folder: Path) -> None:
-    save({"a": np.random.default_rng(0).normal(size=(4000, 2000))}, folder)
+def arrays(folder: Path, scale: int) -> None:
+    save({"a": np.random.default_rng(0).normal(size=(400 * scale, 2000))}, folder)
 
 
-def texts(folder: Path) -> None:
-    save({"a": np.array([f"label {k:09d}" for k in range(10**6)])}, folder)
+def texts(folder: Path, scale: int) -> None:
+    save({"a": np.array([f"label {k:09d}" for k in range(100_000 * scale)])}, folder)
 
 
-def vocabulary(folder: Path) -> None:
+def vocabulary(folder: Path, scale: int) -> None:
     rng = np.random.default_rng(0)
-    words = rng.choice(list("abcdefghijklmnopqrstuvwxyz"), size=(400_000, 7))
+    words = rng.choice(list("abcdefghijklmnopqrstuvwxyz"), size=(40_000 * scale, 7))
     save(TfidfVectorizer().fit(["".join(word) for word in words]), folder)
 
 
-def forest(folder: Path) -> None:
+def forest(folder: Path, scale: int) -> None:
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(3000, 20)), rng.integers(0, 2, size=(3000, 10))
-    save(RandomForestClassifier(100, random_state=0).fit(X, Y), folder)
+    save(RandomForestClassifier(10 * scale, random_state=0).fit(X, Y), folder)
 
 
-def written(text: Callable[[], str]) -> Callable[[Path], None]:
-    """Return what writes a model with this JSON in it, with correct checksums."""
+def written(item: str, n_items: int) -> Callable[[Path, int], None]:
+    """Return what writes a model of many equal items as JSON, with correct checksums."""
 
-    def write(folder: Path) -> None:
+    def write(folder: Path, scale: int) -> None:
         save([0], folder)
         manifest: dict[str, Any] = json.loads((folder / "manifest.json").read_text())
         old = next(name for name in manifest["members"] if name.startswith("objects"))
         (folder / old).unlink()
         del manifest["members"][old]
-        data = text().encode()
+        data = f"[{item * (n_items * scale)}0]".encode()
         digest = hashlib.sha256(data).hexdigest()
         name = f"objects-{digest[:16]}.json"
         (folder / name).write_bytes(data)
@@ -105,21 +115,18 @@ def written(text: Callable[[], str]) -> Callable[[Path], None]:
     return write
 
 
-MODELS: dict[str, Callable[[Path], None]] = {
+MODELS: dict[str, Callable[[Path, int], None]] = {
     "arrays": arrays,
     "texts": texts,
     "vocabulary": vocabulary,
     "forest": forest,
-    "empty lists, 90 MB": written(lambda: "[" + "[]," * 30_000_000 + "0]"),
-    "short lists": written(lambda: "[" + "[300,3]," * 3_000_000 + "0]"),
-    "short dictionaries": written(
-        lambda: '[{"a":0,"b":300},' * 1 + '{"a":300},' * 2_000_000 + "0]"
-    ),
-    "numbers": written(lambda: "[" + "300," * 6_000_000 + "0]"),
-    "short texts": written(lambda: "[" + '"ab",' * 5_000_000 + "0]"),
-    "tuples": written(lambda: "[" + '{"is":"tuple","items":[]},' * 1_000_000 + "0]"),
+    "empty lists": written("[],", 3_000_000),
+    "short dictionaries": written('{"a":300},', 200_000),
+    "numbers": written("300,", 600_000),
+    "short texts": written('"ab",', 500_000),
+    "empty tuples": written('{"is":"tuple","items":[]},', 100_000),
 }
 
 
 if __name__ == "__main__":
-    main()
+    main(measure, __doc__)

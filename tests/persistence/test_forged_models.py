@@ -25,7 +25,9 @@ from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, StandardScal
 from sklearn.tree import DecisionTreeClassifier
 
 from peak_memory import peak_bytes
+from splmll.datasets import Dataset
 from splmll.persistence import ModelFileError, load, save
+from splmll.tagging import Tagger
 
 Arrays = dict[str, np.ndarray]
 
@@ -57,6 +59,7 @@ def in_a_child(models: dict[Path, str]) -> dict[Path, str]:
             input="\n".join(waiting),
             capture_output=True,
             text=True,
+            timeout=300,  # some forged sources of random numbers never came back
         )
         lines = [line.split("\t", 1) for line in done.stdout.splitlines()]
         assert lines, done.stderr
@@ -215,6 +218,22 @@ def test_no_folder_of_a_file_is_read(tmp_path: Path) -> None:
     forging.forge(tmp_path / "model", in_state("memory", "/tmp"))
     with pytest.raises(ModelFileError, match="memory of Pipeline is set"):
         load(tmp_path / "model")
+
+
+def test_a_tagger_names_no_file(tmp_path: Path) -> None:
+    """Names of labels stand in the model; a file of names is for the one who trains."""
+    data = Dataset(zoo.X, zoo.Y, ["f", "g", "h", "i"], ["a", "b", "c"])
+    tagger = Tagger.fit(data, "ML-kNN", reading={"labels": ["a", "b", "c"]}, random_state=0)
+    tagger.save(tmp_path / "model")
+    assert Tagger.load(tmp_path / "model").reading == {"labels": ["a", "b", "c"]}
+
+    def change(objects: Any, arrays: Arrays) -> None:
+        reading = next(pair for pair in objects["items"] if pair[0] == "reading")
+        reading[1]["items"][0][1] = "/etc/names.xml"
+
+    forging.forge(tmp_path / "model", change)
+    with pytest.raises(ModelFileError, match="does not say how files are read"):
+        Tagger.load(tmp_path / "model")
 
 
 @pytest.mark.parametrize(
