@@ -254,6 +254,7 @@ def run(names: list[str], each: int, seed: int) -> tuple[Counter[str], list[str]
             child = subprocess.Popen(
                 [sys.executable, __file__, "--child", str(first), "--each", str(each)]
                 + ["--seed", str(seed), "--log", str(log), "--models", *names],
+                stdout=subprocess.DEVNULL,  # some models tell how they learn
                 stderr=subprocess.PIPE,
                 text=True,
             )

@@ -172,6 +172,8 @@ FORGED = {
     "support": ("SVC precomputed", in_array("support_", 2**30), "not training rows"),
     "no coefficients": ("SVC sparse", no_coefficients, "coefficients of support vectors"),
     "no counts": ("SVR", cut("_n_support", rows=1), "support vectors are missing"),
+    "probabilities": ("NuSVR", in_state("_effective_probability", True), "without numbers"),
+    "no sigmoids": ("SVC", in_state("_effective_probability", True), "without numbers"),
     "routine": ("SVC", other_routine, "no attribute '_impl' of its own"),
     "depth": ("DecisionTreeClassifier", depth, "another depth"),
     "hasher": ("FeatureHasher", in_state("n_features", 0), "n_features of FeatureHasher"),

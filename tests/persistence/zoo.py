@@ -316,6 +316,7 @@ MODELS: dict[str, Callable[[], Model]] = {
     "SVC binary": _fitted(svm.SVC(kernel="poly"), X, ONE),
     "SVC sparse": _fitted(svm.SVC(), SPARSE, THREE),
     "SVC precomputed": _fitted(svm.SVC(kernel="precomputed"), X @ X.T, THREE),
+    "SVC probabilities": _classified(svm.SVC(probability=True, random_state=0)),
     "NuSVC": _classified(svm.NuSVC(nu=0.2)),
     "SVR": _regressed(svm.SVR()),
     "NuSVR": _fitted(svm.NuSVR(), SPARSE, TARGET),

@@ -202,10 +202,14 @@ def support_vectors(machine: Any, sizes: Sizes) -> None:
     if classifies:
         whole_counts = whole_counts and counts.min() >= 0 and counts.sum() == n_vectors
     require(whole_counts, "support vectors are missing")
-    sigmoid = np.shape(machine._probA), np.shape(machine._probB)
-    n_sigmoids = n_pairs if classifies else 1
-    allowed = [((n_sigmoids,),) * 2, ((0,), (0,))] + ([] if classifies else [((1,), (0,))])
-    require(sigmoid in allowed, "probabilities of support vectors are missing")
+    n_sigmoids = len(machine._probA)
+    lengths_agree = np.shape(machine._probA) == np.shape(machine._probB) == (n_sigmoids,)
+    require(lengths_agree and n_sigmoids in (0, n_pairs), "probabilities of support vectors fail")
+    for name in ("probability", "_effective_probability"):
+        asked = getattr(machine, name, False)
+        # Where it is asked for, as many numbers are read as there are pairs of classes.
+        told = asked is True and classifies and n_sigmoids == n_pairs
+        require(told or asked is False or asked == "deprecated", "probabilities without numbers")
 
 
 def neighbours(model: Any, sizes: Sizes) -> None:
