@@ -130,6 +130,7 @@ def main() -> None:
             tried += 1
             if is_killed(mutant, sources):
                 killed += 1
+                print(f"killed: {mutant.file} ({mutant.operator})", flush=True)
             else:
                 print(f"survived: {mutant.file} ({mutant.operator})\n{mutant.diff}\n", flush=True)
     print(f"{killed} of {tried} killed, seed {given.seed}")
