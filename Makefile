@@ -14,7 +14,7 @@ endif
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 MPLBACKEND=Agg
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser lint format bench clean
+.PHONY: help demo test test-browser mutants lint format bench clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -45,6 +45,10 @@ test-browser: $(STAMP)  ## the report in a real headless Chromium, set up where 
 	  fi; \
 	fi
 	$(TEST_ENV) $(BIN)/python -m pytest tests/browser
+
+mutants: $(STAMP)  ## a seeded sample of changed code (RUNS=40, SEED=0), and what of it no test notices
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet -c constraints.txt -e ".[mutants]"
+	$(TEST_ENV) $(BIN)/python tests/mutants.py --runs $(or $(RUNS),40) --seed $(or $(SEED),0)
 
 lint: $(STAMP)  ## style and types
 	$(BIN)/ruff check .

@@ -17,6 +17,7 @@ SCRIPTS = (
     *SCALE,
     "streamed_text",
     "past_one_machine",
+    "model_file_memory",
     "metrics_speed",
     "stratification_speed",
     "method_speed",

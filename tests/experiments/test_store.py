@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from experiment_problems import small_data
 from numpy.testing import assert_array_equal
 from sklearn.neighbors import KNeighborsClassifier
 
+from crash_states import recorded
 from splmll.experiments import store as store_module
 from splmll.experiments.protocol import PROTOCOLS, Protocol
 from splmll.experiments.store import SCHEMA_VERSION, Owner, Store, StoreError
@@ -267,6 +269,45 @@ def test_what_a_killed_process_left_is_overwritten(store: Store) -> None:
     (store.folder / f"{other.key}.npz").write_bytes(b"half")
     keep(store, other, UnitResult.failure("failed", "no"))
     assert [path.stem for path in store.folder.iterdir()] == [unit.key]
+
+
+def test_a_row_on_the_disk_has_its_scores_there(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever of the files is there after a power cut, scores are, once their row can be."""
+    unit, owner = Unit("ML-kNN", DATA, HELD_OUT), Owner()
+    result, connect, states = run_unit(unit), sqlite3.connect, []
+    assert store.claim(unit.key, owner)
+    with recorded(store.folder) as disk:
+
+        class Connection(sqlite3.Connection):
+            def execute(self, statement: str, *rest: Any) -> sqlite3.Cursor:
+                if statement == "COMMIT":
+                    disk.states.clear()
+                    disk.note(statement)
+                    states.extend(disk.states)
+                return super().execute(statement, *rest)
+
+        monkeypatch.setattr(
+            sqlite3, "connect", lambda *given, **more: connect(*given, factory=Connection, **more)
+        )
+        assert store.record(unit, result, owner)
+    file = store.folder / f"{unit.key}.npz"
+    assert states
+    assert all(dict(state)[file.name] == file.read_bytes() for state in states)
+
+
+def test_two_that_do_the_same_unit_write_to_different_files(store: Store) -> None:
+    """Only the one with the claim is counted, and neither spoils what the other writes."""
+    unit, first, second = Unit("ML-kNN", DATA, HELD_OUT), Owner(), Owner()
+    result = run_unit(unit)
+    assert store.claim(unit.key, first)
+    store.release(first)
+    assert store.claim(unit.key, second)
+    assert not store.record(unit, result, first)
+    assert list(store.folder.iterdir()) == []
+    assert store.record(unit, result, second)
+    assert [path.suffix for path in store.folder.iterdir()] == [".npz"]
 
 
 # The file ----------------------------------------------------------------------------------------

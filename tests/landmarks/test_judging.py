@@ -117,3 +117,20 @@ def test_few_rows() -> None:
     assert np.isfinite(the_judge.value(the_judge.measure(GOOD[:3])))
     alone = judge(Y[:1])
     assert not alone.is_worse(alone.measure(GOOD[:1]), alone.measure(GOOD[:1]))
+
+
+@pytest.mark.parametrize(("behind", "worse"), [(0.56, False), (0.59, True)])
+def test_the_standard_error_is_that_of_a_sample(behind: float, worse: bool) -> None:
+    """Of 4 groups that differ by -1, 1, -1, 1 around their mean it is sqrt(4 / 3) / 2 = 0.577.
+
+    Divided by 4 in place of 3 it would be 0.5, by 2 it would be 0.707.
+    """
+    around = np.array([-1.0, 1.0, -1.0, 1.0])
+    better = {name: np.zeros(4) for name in KEPT}
+    candidate = {**better, "average_precision": -(behind + around)}
+    assert judge().is_worse(candidate, better) is worse
+    assert judge().is_better(better, candidate) is worse
+    assert judge().loses(candidate, better) is worse
+    # What hurts is compared with the error of f's own measure.
+    alone = {**better, "average_precision": around}
+    assert judge().hurts({**better, "average_precision": np.full(4, -behind)}, alone) is worse

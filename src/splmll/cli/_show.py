@@ -20,7 +20,10 @@ _NUMBER = re.compile(r"[<+-]?\d[\d.,]*")
 
 def show_json(value: Any) -> None:
     """Print a value as JSON."""
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    from splmll.tagging.output import has_every_character
+
+    escaped = not has_every_character(sys.stdout)
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=escaped))
 
 
 def show_text(text: str) -> None:

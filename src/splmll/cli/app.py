@@ -10,6 +10,7 @@ import inspect
 import sys
 import traceback
 from collections.abc import Callable
+from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
@@ -112,6 +113,7 @@ def main(arguments: list[str] | None = None) -> None:
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in arguments
+    _print_everything()
     hook = sys.unraisablehook
     if not debug:
         # Arrow shows tracebacks of errors that it then reports in an orderly way.
@@ -131,6 +133,9 @@ def main(arguments: list[str] | None = None) -> None:
         status = _tell(error, BAD_INPUT, debug)
     except OSError as error:
         status = _tell(f"{_file_problem(error)}.", FAILURE, debug)
+    except MemoryError:
+        few = "There is not enough memory. Give fewer rows or columns, or fit with --stream."
+        status = _tell(few, FAILURE, debug)
     except Exception as error:
         kind = type(error).__name__
         status = _tell(f"{kind}: {error}\nThe option --debug shows where.", FAILURE, debug)
@@ -140,6 +145,13 @@ def main(arguments: list[str] | None = None) -> None:
         _tell("Stopped; what was finished is kept.", INTERRUPTED)
     # A command that ended well returns nothing; one that raised typer.Exit, its status.
     sys.exit(status or 0)
+
+
+def _print_everything() -> None:
+    """Write characters that the terminal does not have by their numbers: a fit is not lost."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _tell_usage(error: Any, debug: bool) -> int:

@@ -65,7 +65,7 @@ def predict(
     from splmll.tagging.output import check_output, prediction_writer
 
     if out is not None:
-        check_output(out)
+        check_output(out, file)
     tagger = Tagger.load(model)
     if explain:
         tagger.landmarks()  # a method without landmarks is refused before the file is read

@@ -48,7 +48,7 @@ def recover(
     from splmll.tagging.output import check_output, prediction_writer
 
     if out is not None:
-        check_output(out)
+        check_output(out, file)
     tagger = Tagger.load(model)
     answers = read_landmarks(file, tagger.landmark_names)
     with prediction_writer(out, tagger.reading, tagger.label_names, as_json=json) as writer:

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 import psutil
 
-from splmll.atomic import atomic_write
+from splmll.atomic import atomic_write, flush_folder
 from splmll.experiments.unit import (
     Unit,
     UnitArrays,
@@ -388,26 +388,33 @@ class Store:
             if name not in line:
                 line[name] = getattr(result, name)
         final = self._array_file(unit.key)
-        part = final.with_suffix(".part")
-        if result.arrays is not None:
-            _write_arrays(part, result.arrays)
-        with self._writing() as connection:
-            held = connection.execute(
-                "SELECT 1 FROM claims WHERE key = ? AND token = ?", (unit.key, owner.token)
-            ).fetchone()
-            if held is None:
-                return False
+        # A process that has lost its claim may be writing as well.
+        part = final.with_suffix(f".{owner.token}.part")
+        try:
             if result.arrays is not None:
-                os.replace(part, final)
-            else:  # left by a process that was killed before its row was written
-                final.unlink(missing_ok=True)
-                part.unlink(missing_ok=True)
-            connection.execute(
-                f"INSERT OR REPLACE INTO units ({', '.join(_COLUMNS)}) "
-                f"VALUES ({', '.join('?' * len(_COLUMNS))})",
-                [line[name] for name in _COLUMNS],
-            )
-            connection.execute("DELETE FROM claims WHERE key = ?", (unit.key,))
+                _write_arrays(part, result.arrays)
+            with self._writing() as connection:
+                held = connection.execute(
+                    "SELECT 1 FROM claims WHERE key = ? AND token = ?", (unit.key, owner.token)
+                ).fetchone()
+                if held is None:
+                    return False
+                if result.arrays is not None:
+                    os.replace(part, final)
+                else:  # left by a process that was killed before its row was written
+                    final.unlink(missing_ok=True)
+                # A row that is on the disk has its arrays there, too.
+                flush_folder(self.folder)
+                connection.execute(
+                    f"INSERT OR REPLACE INTO units ({', '.join(_COLUMNS)}) "
+                    f"VALUES ({', '.join('?' * len(_COLUMNS))})",
+                    [line[name] for name in _COLUMNS],
+                )
+                connection.execute("DELETE FROM claims WHERE key = ?", (unit.key,))
+        finally:
+            part.unlink(missing_ok=True)
+        for left in self.folder.glob(f"{unit.key}.*part"):  # by processes that were killed
+            left.unlink(missing_ok=True)
         return True
 
     def beat(self, owner: Owner) -> None:
@@ -433,6 +440,7 @@ class Store:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.executescript(_SCHEMA)
             os.link(part, self.path)  # fails if another process was faster, where a move would not
+            flush_folder(self.path.parent)
         except FileExistsError:
             pass
         finally:

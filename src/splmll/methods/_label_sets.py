@@ -176,6 +176,9 @@ def fit_label_sets(base: Any, X: Any, Y: Any) -> LabelSetLearner:
 def _votes(probabilities: np.ndarray, sets: sparse.csr_array, voting: str) -> Any:
     """Sum over learners of marginals or votes, from class probabilities of shape (n, m, k)."""
     n_rows, n_learners, n_classes = probabilities.shape
+    if n_learners * n_classes != sets.shape[0]:
+        # A product of sparse matrices would follow a class without a set out of memory.
+        raise ValueError(f"There are {n_learners * n_classes} classes for {sets.shape[0]} sets.")
     if voting == "soft":
         return probabilities.reshape(n_rows, -1) @ sets
     best = np.argmax(probabilities, axis=2) + n_classes * np.arange(n_learners)

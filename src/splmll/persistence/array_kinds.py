@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from splmll.persistence.codec import Kind, Node, Reader, Writer, expect
+from splmll.persistence.codec import Kind, Node, Reader, Writer
+from splmll.persistence.errors import expect
 from splmll.persistence.plain_kinds import read_dtype, write_dtype
 from splmll.persistence.registry import Registry
 
@@ -71,14 +72,13 @@ class Array(Kind):
         dtype, shape = read_dtype(node["dtype"]), tuple(node["shape"])
         expect(all(type(n) is int and n >= 0 for n in shape), "an array has an impossible shape")
         if dtype.hasobject:
-            items = reader.read(node["items"])
-            expect(type(items) is list and len(items) == math.prod(shape), "an array is incomplete")
+            items = reader.items(node["items"])
+            expect(len(items) == math.prod(shape), "an array is incomplete")
             flat = np.empty(len(items), dtype=object)
             for k, item in enumerate(items):
                 flat[k] = item
             return flat.reshape(shape)
-        expect(node["data"] in reader.arrays, "an array is missing")
-        array = reader.arrays[node["data"]]
+        array = reader.array(node["data"])
         stored_shape = shape[::-1] if node.get("order") == "F" else shape
         carrier = _carrier(dtype)
         expect(carrier is not None, f"arrays of {dtype} have no place in it")
@@ -137,7 +137,8 @@ class Sparse(Kind):
         cls, shape = _SPARSE_CLASSES[node["class"]], tuple(node["shape"])
         layout = node["class"].partition("_")[0]
         parts = [reader.read(node["parts"][name]) for name in _sparse_parts(layout)]
-        expect(all(isinstance(part, np.ndarray) for part in parts), "a sparse matrix is incomplete")
+        whole = all(isinstance(part, np.ndarray) and part.dtype.kind in "biufc" for part in parts)
+        expect(whole and len(shape) == 2, "a sparse matrix is incomplete")
         if layout == "coo":
             return cls((parts[0], (parts[1], parts[2])), shape=shape)
         matrix = cls(tuple(parts), shape=shape)
@@ -173,6 +174,7 @@ class Names(Kind):
         title = reader.read(node["title"])
         if "range" in node:
             start, stop, step = node["range"]
+            reader.check_length(len(range(start, stop, step)))
             return pd.RangeIndex(start, stop, step, name=title)
         values, dtype = _read_column(node, reader)
         return pd.Index(values, dtype=dtype, name=title)
@@ -223,6 +225,7 @@ class Table(Kind):
     def read(self, node: dict[str, Node], reader: Reader) -> Any:
         """Read names and columns."""
         rows, names = reader.read(node["rows"]), reader.read(node["names"])
+        expect(isinstance(node["columns"], list), "a table has no columns")
         columns = [_read_column(column, reader) for column in node["columns"]]
         expect(len(columns) == len(names), "a table has too few or too many columns")
         series = {

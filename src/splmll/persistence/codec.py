@@ -15,12 +15,14 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from splmll.persistence.errors import ModelFileError
+from splmll.persistence.checks import misfit
+from splmll.persistence.errors import ModelFileError, expect
 from splmll.persistence.registry import Registry, full_name
 
 Node = Any  # a JSON value
 
 DEEPEST = 100  # levels of objects within objects
+_LONGEST_RANGE = 2**20  # numbers that a range may stand for in a small file
 _SAME = "same"
 
 
@@ -114,6 +116,13 @@ class Writer:
         with self._step(step):
             return self.write(value)
 
+    def check(self, value: Any) -> None:
+        """Refuse an object that would be refused when it is read again."""
+        names, trusted = self.registry.checked_as(type(value))
+        wrong = misfit(value, names, trusted=trusted)
+        if wrong is not None:
+            self.refuse(wrong, "Change that, or fit it again.")
+
     def attributes(self, state: dict[str, Any], cls: type = object) -> dict[str, Node]:
         """Write the attributes of an object, none of which takes the place of a method."""
         for name in state:
@@ -170,11 +179,16 @@ class Reader:
     kinds : list of Kind
         The kinds a tree may hold.
     arrays : dict of str to ndarray
-        The arrays of the tree by their names in it.
+        The arrays of the tree by their names in it. Each is handed out once.
+    n_bytes : int, default=0
+        Size of the file. Nothing that a file can say in few words may grow beyond it.
     """
 
-    def __init__(self, registry: Registry, kinds: list[Kind], arrays: dict[str, Any]) -> None:
-        self.registry, self.arrays = registry, arrays
+    def __init__(
+        self, registry: Registry, kinds: list[Kind], arrays: dict[str, Any], n_bytes: int = 0
+    ) -> None:
+        self.registry, self._arrays = registry, dict(arrays)
+        self._longest = max(_LONGEST_RANGE, n_bytes)
         self._kinds = {kind.name: kind for kind in kinds}
         self._shared: dict[int, Any] = {}
 
@@ -194,6 +208,26 @@ class Reader:
             self._shared[node["number"]] = value
         return value
 
+    def items(self, nodes: Node) -> list[Any]:
+        """Return the values of a list that stands in the file item by item."""
+        expect(isinstance(nodes, list), "a list is none")
+        return [self.read(node) for node in nodes]
+
+    def array(self, name: Node) -> np.ndarray:
+        """Return an array of the file; two places that share one name it by its number."""
+        expect(isinstance(name, str) and name in self._arrays, "an array is missing")
+        return self._arrays.pop(name)
+
+    def check_length(self, length: int) -> None:
+        """Refuse a range that would be longer than the file if it were written out."""
+        expect(length <= self._longest, f"a range of {length} numbers is too long")
+
+    def check(self, value: Any) -> None:
+        """Refuse an object whose attributes do not fit together."""
+        names, trusted = self.registry.checked_as(type(value))
+        wrong = misfit(value, names, trusted=trusted)
+        expect(wrong is None, str(wrong))
+
     def attributes(self, state: dict[str, Node], cls: type) -> dict[str, Any]:
         """Return the attributes of an object, none of which takes the place of a method."""
         for name in state:
@@ -204,9 +238,3 @@ class Reader:
 
 def _is_data(name: str, cls: type) -> bool:
     return not callable(getattr(cls, name, None))
-
-
-def expect(condition: Any, what: str) -> None:
-    """Refuse a file in which something does not fit together."""
-    if not condition:
-        raise ModelFileError(f"The model file is damaged: {what}.")

@@ -18,16 +18,21 @@ from safetensors import numpy as safetensors
 
 import splmll
 from splmll.persistence.array_kinds import ARRAY_KINDS
-from splmll.persistence.codec import Kind, Reader, Writer, expect
-from splmll.persistence.errors import ModelFileError
+from splmll.persistence.codec import Kind, Reader, Writer
+from splmll.persistence.errors import ModelFileError, expect
 from splmll.persistence.object_kinds import OBJECT_KINDS
 from splmll.persistence.plain_kinds import PLAIN_KINDS
 from splmll.persistence.registry import Registry
-from splmll.persistence.storage import MANIFEST, MEMBER_NAME, read_member, write_members
+from splmll.persistence.storage import MANIFEST, MEMBER_NAME, Members, open_members, write_members
 
 FORMAT = "splmll model"
 FORMAT_VERSION = 2  # 2: classes by their public names; see splmll.persistence.moved
 LIBRARIES = ("numpy", "pandas", "scikit-learn", "scipy", "torch")
+
+_STARTS = ("objects", "arrays")  # of the names of members
+# Lists and dictionaries that JSON may hold: any number up to the first, then one in so many bytes.
+_FREE_BRACKETS = 2**16
+_BYTES_PER_BRACKET = 8
 
 KINDS: list[Kind] = [*PLAIN_KINDS, *ARRAY_KINDS, *OBJECT_KINDS]
 
@@ -77,6 +82,8 @@ def save(model: Any, path: str | os.PathLike[str], *, trusted: Iterable[Any] = (
     registry = Registry(trusted)
     writer = Writer(registry, KINDS, root=type(model).__name__)
     objects = _json_bytes(writer.write(model))
+    if _is_hollow(objects):
+        writer.refuse("it holds little but empty lists", "Turn them into one array.")
     arrays = safetensors.save(writer.arrays)
     members = {
         f"objects-{_checksum(objects)[:16]}.json": objects,
@@ -146,13 +153,11 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[Any] = ()) -> Any:
     MLkNN(n_neighbors=7)
     """
     path, registry = Path(path), Registry(trusted)
-    manifest = read_manifest(path)
     try:
-        for name in manifest["classes"]:
-            registry.check_class(name)
+        manifest, objects, arrays = _read_whole(path, registry)
         _warn_of_other_libraries(manifest)
-        objects, arrays = (_read_checked(path, manifest, start) for start in ("objects", "arrays"))
-        reader, tree = Reader(registry, KINDS, _read_arrays(arrays)), json.loads(objects)
+        size = len(objects) + len(arrays)
+        reader, tree = Reader(registry, KINDS, _read_arrays(arrays), size), parse(objects)
         model = reader.read(tree)
         expect(_class_in(tree) == manifest["model"], "it is another model")
         return model
@@ -193,10 +198,30 @@ def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
     ...     read_manifest(folder)["settings"]["n_neighbors"]
     7
     """
-    path = Path(path)
-    data = read_member(path, MANIFEST)
+    with open_members(Path(path)) as members:
+        return _read_manifest(members)
+
+
+def _read_whole(path: Path, registry: Registry) -> tuple[dict[str, Any], bytes, bytes]:
+    """Return the manifest of a model and the two members that it names, all of one save."""
+    while True:
+        with open_members(path) as members:
+            try:
+                manifest = _read_manifest(members)
+                for name in manifest["classes"]:
+                    registry.check_class(name)
+                objects, arrays = (_read_checked(members, manifest, s) for s in _STARTS)
+                return manifest, objects, arrays
+            except ModelFileError:
+                if not members.were_replaced():
+                    raise
+
+
+def _read_manifest(members: Members) -> dict[str, Any]:
+    """Return what a model file says of itself, if it is a manifest that can be read."""
+    path, data = members.path, members.read(MANIFEST)
     try:
-        manifest = json.loads(data)
+        manifest = parse(data)
         known = manifest["format"] == FORMAT and type(manifest["version"]) is int
     except (ValueError, KeyError, TypeError, RecursionError):
         known = False
@@ -210,6 +235,32 @@ def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
     if manifest.pop("sha256", None) != _manifest_checksum(manifest):
         raise ModelFileError(f"{path}: {MANIFEST} does not have its checksum: it is damaged.")
     return manifest
+
+
+def parse(data: bytes) -> Any:
+    """Return what JSON says, unless it would take far more memory than it has bytes.
+
+    A list costs Python about 64 bytes, and ``[],`` is three; what :func:`save` writes has a list or
+    dictionary for every ten bytes at most, because something stands in it.
+
+    Examples
+    --------
+    >>> from splmll.persistence.files import parse
+    >>> parse(b'{"a": [1, 2]}')
+    {'a': [1, 2]}
+    """
+    expect(not _is_hollow(data), "it holds little but empty lists")
+    return json.loads(data, parse_constant=_no_constant)
+
+
+def _is_hollow(data: bytes) -> bool:
+    """Whether JSON has so many lists and dictionaries that most have to be empty."""
+    brackets = data.count(b"[") + data.count(b"{")
+    return brackets > max(_FREE_BRACKETS, len(data) // _BYTES_PER_BRACKET)
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
 
 
 def _checksum(data: bytes) -> str:
@@ -274,14 +325,14 @@ def _class_in(tree: Any) -> Any:
     return tree["class"] if of_object else None
 
 
-def _read_checked(path: Path, manifest: dict[str, Any], start: str) -> bytes:
+def _read_checked(members: Members, manifest: dict[str, Any], start: str) -> bytes:
     """Return the bytes of the member whose name begins so, if they are those of the manifest."""
-    members = manifest["members"]
-    name = next((name for name in members if name.startswith(f"{start}-")), "")
+    listed = manifest["members"]
+    name = next((name for name in listed if name.startswith(f"{start}-")), "")
     expect(MEMBER_NAME.fullmatch(name), f"the manifest names no {start}, or a strange member")
-    size, checksum = members[name]["bytes"], members[name]["sha256"]
+    size, checksum = listed[name]["bytes"], listed[name]["sha256"]
     expect(type(size) is int, f"the manifest does not say how large {name} is")
-    data = read_member(path, name, size)
+    data = members.read(name, size)
     expect(_checksum(data) == checksum, f"{name} does not have its checksum")
     return data
 

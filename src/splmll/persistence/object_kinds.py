@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 
 from splmll.extras import required
-from splmll.persistence.codec import Kind, Node, Reader, Writer, expect
+from splmll.persistence.checking import LARGEST_INDEX, is_whole
+from splmll.persistence.codec import Kind, Node, Reader, Writer
+from splmll.persistence.errors import expect
 from splmll.persistence.registry import Registry, full_name
 
 # Attributes that are not written: they belong to one process, or are made from others when needed.
@@ -45,10 +47,12 @@ class Plain(Kind):
         """Write the class and the attributes."""
         left_out = FORGOTTEN.union(*(care.left_out for care in _care_of(type(value))))
         state = {name: item for name, item in vars(value).items() if name not in left_out}
-        return {
+        written = {
             "class": writer.class_name(type(value)),
             "state": writer.attributes(state, type(value)),
         }
+        writer.check(value)
+        return written
 
     def read(self, node: dict[str, Node], reader: Reader) -> Any:
         """Make an empty object, without calling anything of it, and set its attributes."""
@@ -65,6 +69,7 @@ class Plain(Kind):
         expect(_is_plain(cls) and not _is_module(cls), f"{name} is no plain class")
         value: Any = object.__new__(cls)
         vars(value).update(state)
+        reader.check(value)
         for care in _care_of(cls):
             care.finish(value)
         return value
@@ -108,35 +113,8 @@ def _build_interpolation(isotonic: Any) -> None:
         isotonic._build_f(isotonic.X_thresholds_, isotonic.y_thresholds_)
 
 
-def _check_decision_tree(estimator: Any) -> None:
-    """Compiled code trusts its numbers, so they are checked before it sees them."""
-    if not hasattr(estimator, "tree_"):
-        return
-    tree = estimator.tree_
-    expect(DecisionTree.is_one(type(tree)), "a decision tree is none")
-    fits = tree.n_features == estimator.n_features_in_ and tree.n_outputs == estimator.n_outputs_
-    expect(fits, "a decision tree does not fit its features or outputs")
-
-
-def _check_support_vectors(estimator: Any) -> None:
-    """The same for LIBSVM."""
-    if not hasattr(estimator, "support_vectors_"):
-        return
-    vectors, coef = estimator.support_vectors_, estimator._dual_coef_
-    n_vectors, classifies = len(estimator.support_), hasattr(estimator, "classes_")
-    n_classes = len(estimator.classes_) if classifies else 2
-    if estimator.kernel != "precomputed":
-        wanted = (n_vectors, estimator.n_features_in_)
-        expect(vectors.shape == wanted, "support vectors have a wrong shape")
-    expect(coef.shape == (n_classes - 1, n_vectors), "coefficients of support vectors are missing")
-    expect(
-        len(estimator._intercept_) == n_classes * (n_classes - 1) // 2,
-        "an intercept of support vectors is missing",
-    )
-    if classifies:
-        counts = estimator._n_support
-        whole = counts.shape == (n_classes,) and counts.min() >= 0 and counts.sum() == n_vectors
-        expect(whole, "support vectors are missing")
+def _start_without_cache(binarizer: Any) -> None:
+    binarizer._cached_dict = None
 
 
 def _predict_on_cpu(model: Any) -> None:
@@ -153,8 +131,9 @@ def _predict_on_cpu_if_fitted(embedding: Any) -> None:
 _CARE = {
     "sklearn.isotonic.IsotonicRegression": Care(_build_interpolation, left_out=("f_",)),
     "sklearn.neighbors._base.NeighborsBase": Care(_build_search_tree, left_out=("_tree",)),
-    "sklearn.svm._base.BaseLibSVM": Care(_check_support_vectors),
-    "sklearn.tree._classes.BaseDecisionTree": Care(_check_decision_tree),
+    "sklearn.preprocessing._label.MultiLabelBinarizer": Care(
+        _start_without_cache, left_out=("_cached_dict",)
+    ),
     "splmll.embeddings.network.TorchModule": Care(_predict_on_cpu_if_fitted),
     "splmll.methods.canonical_autoencoder.C2AE": Care(_predict_on_cpu),
 }
@@ -163,6 +142,8 @@ _CARE = {
 def _care_of(cls: type) -> list[Care]:
     return [_CARE[full_name(base)] for base in cls.__mro__ if full_name(base) in _CARE]
 
+
+_LEAF = -1  # in place of a child
 
 # Objects with a state of their own ---------------------------------------------------------------
 
@@ -213,10 +194,16 @@ class DecisionTree(Kind):
             expect(column.dtype == NODE_DTYPE[name], "a decision tree has nodes of a wrong type")
             nodes[name] = column
         left, right = nodes["left_child"], nodes["right_child"]
-        inner, own = left != -1, np.arange(count)
+        inner, own = left != _LEAF, np.arange(count)
         fits = (left > own) & (right > own) & (left < count) & (right < count)
         fits &= (nodes["feature"] >= 0) & (nodes["feature"] < n_features)
         expect(count > 0 and (fits | ~inner).all(), "a decision tree has a node without leaves")
+        children = np.sort(np.concatenate([left[inner], right[inner]]))
+        once = np.array_equal(children, np.arange(1, count))
+        expect(once, "a decision tree has a node that is nobody's child, or that of two")
+        expect(node["max_depth"] == _depth(left, right), "a decision tree has another depth")
+        sized = is_whole(n_features, 1, LARGEST_INDEX) and is_whole(n_outputs, 1, LARGEST_INDEX)
+        expect(sized, "a decision tree has no features or outputs")
         expect(
             n_classes.shape == (n_outputs,)
             and n_classes.dtype == np.intp
@@ -235,6 +222,17 @@ class DecisionTree(Kind):
             }
         )
         return tree
+
+
+def _depth(left: np.ndarray, right: np.ndarray) -> int:
+    """Return the number of steps to the lowest leaf of a tree."""
+    depth, level = 0, np.zeros(1, dtype=np.intp)
+    while True:
+        level = level[left[level] != _LEAF]
+        if not len(level):
+            return depth
+        level = np.concatenate([left[level], right[level]])
+        depth += 1
 
 
 class CellIndex(Kind):
@@ -280,7 +278,8 @@ class CellIndex(Kind):
             and sizes.min(initial=0) >= 0
             and sizes.sum() == n_rows
             and np.array_equal(np.sort(ids), np.arange(n_rows))
-            and 1 <= node["searched"] <= n_cells,
+            and is_whole(node["searched"], 1, n_cells)
+            and width > 0,
             "the cells of a neighbour search do not fit together",
         )
         quantizer = faiss.IndexFlatL2(width)
@@ -366,6 +365,7 @@ class Module(Kind):
         for name in internal.keys() - set(kept):
             if "hooks" in name and getattr(value, name):
                 writer.refuse("it has hooks, which are functions", "Remove the hooks first.")
+        writer.check(value)
         state = {name: item for name, item in vars(value).items() if name not in internal}
         return {
             "class": writer.class_name(type(value)),
@@ -385,8 +385,10 @@ class Module(Kind):
         expect(_is_module(cls), f"{node['class']} is no torch module")
         value: Any = object.__new__(cls)
         torch.nn.Module.__init__(value)
-        vars(value).update(reader.attributes(node["state"], cls))
-        passing = set(node["passing"])
+        state = reader.attributes(node["state"], cls)
+        expect(not state.keys() & vars(value).keys(), "a module replaces what torch needs")
+        vars(value).update(state)
+        passing = set(reader.items(node["passing"]))
         for name, part in node["parameters"].items():
             value.register_parameter(name, reader.read(part))
         for name, part in node["buffers"].items():
@@ -394,6 +396,7 @@ class Module(Kind):
         for name, part in node["modules"].items():
             value.add_module(name, reader.read(part))
         value.training = bool(node["training"])
+        reader.check(value)
         return value
 
 

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
-from splmll.persistence.codec import Kind, Node, Reader, Writer, expect
+from splmll.persistence.checking import LARGEST_INDEX, is_whole
+from splmll.persistence.codec import Kind, Node, Reader, Writer
+from splmll.persistence.errors import expect
 from splmll.persistence.registry import VALUE_TYPES, Registry, full_name
 
 # Booleans, numbers, times and texts; no structures and nothing that points elsewhere.
@@ -19,6 +21,8 @@ _DTYPE = re.compile(r"[<>|=]?([biufcSU]\d+|[mM]8(\[\d*[A-Za-z]+\])?)")
 _OBJECT = "|O"
 _BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 _LARGEST_POOL = 64  # numbers in a seed; NumPy takes 4
+_LONGEST_SEED = 1024  # numbers that a seed is made from
+_TWISTER = 624  # numbers in the table of the Mersenne Twister
 
 
 def write_dtype(dtype: np.dtype, writer: Writer) -> str:
@@ -70,7 +74,7 @@ class Complex(Kind):
 
     def read(self, node: dict[str, Node], reader: Reader) -> Any:
         """Read both parts."""
-        return complex(*reader.read(node["parts"]))
+        return complex(*reader.items(node["parts"]))
 
 
 class Collection(Kind):
@@ -91,7 +95,7 @@ class Collection(Kind):
 
     def read(self, node: dict[str, Node], reader: Reader) -> Any:
         """Read the items."""
-        return self.cls(reader.read(node["items"]))
+        return self.cls(reader.items(node["items"]))
 
 
 class Mapping(Kind):
@@ -112,6 +116,7 @@ class Mapping(Kind):
 
     def read(self, node: dict[str, Node], reader: Reader) -> Any:
         """Read pairs of keys and values."""
+        expect(isinstance(node["items"], list), "a dictionary is none")
         mapping = self.cls()
         mapping.update((reader.read(key), reader.read(value)) for key, value in node["items"])
         return mapping
@@ -133,7 +138,10 @@ class Steps(Kind):
 
     def read(self, node: dict[str, Node], reader: Reader) -> Any:
         """Read start, stop and step."""
-        return self.cls(*reader.read(node["parts"]))
+        steps = self.cls(*reader.items(node["parts"]))
+        if isinstance(steps, range):
+            reader.check_length(len(steps))
+        return steps
 
 
 class Scalar(Kind):
@@ -256,11 +264,8 @@ class Random(Kind):
         parts = reader.read(node["parts"])
         name = parts["state"]["bit_generator"]
         expect(name in _BIT_GENERATORS, f"{name!r} is no source of random numbers")
-        if "seed" in parts:
-            expect(parts["seed"]["pool_size"] <= _LARGEST_POOL, "a seed is too large")
-            seed: Any = np.random.SeedSequence(**parts["seed"])
-        else:
-            seed = 0  # replaced by the state
+        _check_random_state(name, parts["state"])
+        seed = _read_seed(parts["seed"]) if "seed" in parts else 0  # replaced by the state
         bits = getattr(np.random, name)(seed)
         if not node["old"]:
             bits.state = parts["state"]
@@ -272,6 +277,42 @@ class Random(Kind):
     @staticmethod
     def _is_old(value: Any) -> bool:
         return isinstance(value, np.random.RandomState)
+
+
+def _read_seed(seed: dict[str, Any]) -> np.random.SeedSequence:
+    """Return the seed from which further sources are spawned."""
+    for name in ("entropy", "spawn_key"):
+        numbers = seed[name] if isinstance(seed[name], (list, tuple)) else [seed[name] or 0]
+        whole = all(type(number) is int and number >= 0 for number in numbers)
+        expect(whole and len(numbers) <= _LONGEST_SEED, "a seed is no number")
+    children, pool = seed["n_children_spawned"], seed["pool_size"]
+    expect(is_whole(pool, 4, _LARGEST_POOL), "a seed is too large")
+    expect(is_whole(children, 0, LARGEST_INDEX), "a seed has lost count")
+    return np.random.SeedSequence(
+        seed["entropy"], spawn_key=seed["spawn_key"], pool_size=pool, n_children_spawned=children
+    )
+
+
+def _check_random_state(name: str, state: dict[str, Any]) -> None:
+    """Check what NumPy takes as it is: places in tables of numbers, and the tables."""
+    inner = state["state"]
+    if name == "MT19937":
+        # A state of zeros only gives zeros, and some distributions would wait for others forever.
+        expect(_is_table(inner["key"], np.uint32, _TWISTER) and inner["key"].any(), "no state")
+        expect(is_whole(inner["pos"], 0, _TWISTER), "a source of random numbers is out of place")
+    elif name == "Philox":
+        tables = _is_table(inner["counter"], np.uint64, 4) and _is_table(inner["key"], np.uint64, 2)
+        expect(tables and _is_table(state["buffer"], np.uint64, 4), "no state")
+        expect(is_whole(state["buffer_pos"], 0, 4), "a source of random numbers is out of place")
+    elif name == "SFC64":
+        expect(_is_table(inner["state"], np.uint64, 4), "no state")
+    else:
+        numbers = inner["state"], inner["inc"]
+        expect(all(is_whole(n, 0, 2**128 - 1) for n in numbers), "no state")
+
+
+def _is_table(table: Any, dtype: type, length: int) -> bool:
+    return isinstance(table, np.ndarray) and table.dtype == dtype and table.shape == (length,)
 
 
 PLAIN_KINDS: list[Kind] = [

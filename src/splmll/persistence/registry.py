@@ -1,5 +1,8 @@
 """The classes and functions that a model file may name; a file that names another is refused.
 
+Classes are those of the table in :mod:`splmll.persistence.checks`, which says what is checked of
+each: one without checks is not loaded.
+
 Names are public ones (``sklearn.preprocessing.StandardScaler``), so that files do not depend on
 where code is kept: for the library's own classes see :mod:`splmll.persistence.names`, and for those
 of earlier versions :mod:`splmll.persistence.moved`.
@@ -13,69 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from splmll.persistence.checks import CHECKS
 from splmll.persistence.errors import ModelFileError
 from splmll.persistence.moved import CHANGED, RENAMED, Conversion
 from splmll.persistence.names import name_of_own, own_class
-
-CLASSES: dict[str, str] = {
-    "sklearn.calibration": "CalibratedClassifierCV _CalibratedClassifier _SigmoidCalibration",
-    "sklearn.cluster": "KMeans MiniBatchKMeans",
-    "sklearn.compose": "ColumnTransformer TransformedTargetRegressor make_column_selector",
-    "sklearn.cross_decomposition": "CCA PLSRegression",
-    "sklearn.decomposition": "NMF PCA IncrementalPCA LatentDirichletAllocation TruncatedSVD",
-    "sklearn.discriminant_analysis": "LinearDiscriminantAnalysis QuadraticDiscriminantAnalysis",
-    "sklearn.dummy": "DummyClassifier DummyRegressor",
-    "sklearn.ensemble": (
-        "BaggingClassifier BaggingRegressor ExtraTreesClassifier ExtraTreesRegressor "
-        "RandomForestClassifier RandomForestRegressor StackingClassifier VotingClassifier "
-        "VotingRegressor"
-    ),
-    "sklearn.feature_extraction": "DictVectorizer FeatureHasher",
-    "sklearn.feature_extraction.text": (
-        "CountVectorizer HashingVectorizer TfidfTransformer TfidfVectorizer"
-    ),
-    "sklearn.feature_selection": ("SelectFromModel SelectKBest SelectPercentile VarianceThreshold"),
-    "sklearn.impute": "KNNImputer MissingIndicator SimpleImputer",
-    "sklearn.isotonic": "IsotonicRegression",
-    "sklearn.kernel_approximation": (
-        "AdditiveChi2Sampler Nystroem PolynomialCountSketch RBFSampler"
-    ),
-    "sklearn.kernel_ridge": "KernelRidge",
-    "sklearn.linear_model": (
-        "ARDRegression BayesianRidge ElasticNet Lasso LinearRegression LogisticRegression "
-        "LogisticRegressionCV MultiTaskElasticNet MultiTaskLasso Perceptron Ridge RidgeCV "
-        "RidgeClassifier RidgeClassifierCV SGDClassifier SGDRegressor"
-    ),
-    "sklearn.model_selection": "GroupKFold KFold ShuffleSplit StratifiedKFold",
-    "sklearn.multiclass": "OneVsOneClassifier OneVsRestClassifier _ConstantPredictor",
-    "sklearn.multioutput": (
-        "ClassifierChain MultiOutputClassifier MultiOutputRegressor RegressorChain"
-    ),
-    "sklearn.naive_bayes": "BernoulliNB CategoricalNB ComplementNB GaussianNB MultinomialNB",
-    "sklearn.neighbors": (
-        "KNeighborsClassifier KNeighborsRegressor NearestCentroid NearestNeighbors "
-        "RadiusNeighborsClassifier RadiusNeighborsRegressor"
-    ),
-    "sklearn.pipeline": "FeatureUnion Pipeline",
-    "sklearn.preprocessing": (
-        "Binarizer FunctionTransformer KBinsDiscretizer LabelBinarizer LabelEncoder MaxAbsScaler "
-        "MinMaxScaler MultiLabelBinarizer Normalizer OneHotEncoder OrdinalEncoder "
-        "PolynomialFeatures PowerTransformer QuantileTransformer RobustScaler "
-        "StandardScaler TargetEncoder"
-    ),
-    "sklearn.random_projection": "GaussianRandomProjection SparseRandomProjection",
-    "sklearn.svm": "SVC SVR LinearSVC LinearSVR NuSVC NuSVR",
-    "sklearn.tree": (
-        "DecisionTreeClassifier DecisionTreeRegressor ExtraTreeClassifier ExtraTreeRegressor"
-    ),
-    "torch.nn": (
-        "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveMaxPool1d AdaptiveMaxPool2d AvgPool1d "
-        "AvgPool2d BatchNorm1d BatchNorm2d Conv1d Conv2d Dropout Dropout1d Dropout2d ELU "
-        "Embedding Flatten GELU GroupNorm Hardtanh Identity LayerNorm LeakyReLU Linear MaxPool1d "
-        "MaxPool2d ModuleDict ModuleList PReLU ReLU ReLU6 SELU Sequential Sigmoid SiLU Softmax "
-        "Softplus Tanh Unflatten ZeroPad2d"
-    ),
-}
 
 FUNCTIONS: dict[str, str] = {
     "numpy": "abs arcsinh cbrt exp expm1 log log10 log1p log2 sign sqrt square tanh",
@@ -102,9 +46,8 @@ VALUE_TYPES: dict[str, type] = {
     },
 }
 
-CLASS_NAMES, FUNCTION_NAMES = (
-    frozenset(f"{module}.{name}" for module, names in table.items() for name in names.split())
-    for table in (CLASSES, FUNCTIONS)
+FUNCTION_NAMES = frozenset(
+    f"{module}.{name}" for module, names in FUNCTIONS.items() for name in names.split()
 )
 
 
@@ -142,21 +85,33 @@ class Registry:
             return name
         own = name_of_own(cls)
         if own is not None:
-            return own
+            return own if own in CHECKS else None
         public = f"{_public_module(cls.__module__)}.{cls.__qualname__}"
-        return public if public in CLASS_NAMES and _find(public) is cls else None
+        return public if public in CHECKS and _find(public) is cls else None
 
     def class_named(self, name: Any) -> type:
         """Return the class of this name, refusing all that may not be in a file."""
         found = self.trusted.get(name)
         if found is None and isinstance(name, str):
-            found = _find(name) if name in CLASS_NAMES else own_class(RENAMED.get(name, name))
+            name = RENAMED.get(name, name)
+            if name in CHECKS:
+                found = own_class(name) if name.startswith("splmll.") else _find(name)
         if not isinstance(found, type):
             raise ModelFileError(
                 f"The class {name!r} is not one that a model file may name. If it is your own, "
                 "and you trust the file, pass it: load(path, trusted=[TheClass])."
             )
         return found
+
+    def checked_as(self, cls: type) -> tuple[list[str], bool]:
+        """Return the entries of the table for a class, and whether it is the caller's own.
+
+        Of a class that the caller trusts, the bases are checked that are in the table.
+        """
+        if self.trusted.get(full_name(cls)) is not cls:
+            return [str(self.name_of_class(cls))], False
+        names = (self.name_of_class(base) for base in cls.__mro__[1:])
+        return [name for name in names if name in CHECKS], True
 
     def conversion_of(self, name: Any) -> Conversion | None:
         """Return what turns an object of an earlier version into one of today, if it changed."""

@@ -1,22 +1,30 @@
 """The members of a model file, in a folder or in a zip file, written as a whole or not at all.
 
 Members carry their checksum in their name and the manifest names them. So a folder is changed by
-the one step in which its new manifest takes the place of the old.
+the one step in which its new manifest takes the place of the old. Who writes to a folder holds it
+until the members of the old model are gone; who reads takes a manifest and its members, and begins
+again where the manifest was replaced meanwhile.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import stat
 import zipfile
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from splmll.atomic import atomic_write
+from splmll.atomic import atomic_write, locked_folder, made_folder
 from splmll.persistence.errors import ModelFileError
 
 MANIFEST = "manifest.json"
 MEMBER_NAME = re.compile(r"(objects-[0-9a-f]{16}\.json|arrays-[0-9a-f]{16}\.safetensors)")
+# Members and manifests that are being written.
+_PART_NAME = re.compile(r"\.(objects|arrays|manifest)[0-9a-f-]*-\w{8}(\.part)?\.(json|safetensors)")
 ZIP_SUFFIX = ".zip"
 _LARGEST_MANIFEST = 2**28
 _ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # the same model gives the same file
@@ -31,20 +39,59 @@ def write_members(path: Path, members: dict[str, bytes], manifest: bytes) -> Non
         _write_folder(path, members, manifest)
 
 
-def read_member(path: Path, name: str, size: int | None = None) -> bytes:
-    """Return the bytes of one member.
+@contextmanager
+def open_members(path: Path) -> Iterator[Members]:
+    """Open a folder or zip file to read its members.
 
     Parameters
     ----------
     path : Path
-        A folder or a zip file.
-    name : str
-        The member.
-    size : int, optional
-        Its number of bytes; a member of another size is not read. None: that of a manifest.
+        A folder or a zip file. The latter is opened once, so that all members are those of one
+        file, whatever takes its place meanwhile.
     """
+    if path.is_dir():
+        yield _Folder(path)
+        return
+    with _explained(path, "it"):
+        archive = _Zip(path)
     try:
-        return _read_from_folder(path, name, size) if path.is_dir() else _read_zip(path, name, size)
+        yield archive
+    finally:
+        archive.close()
+
+
+class Members(ABC):
+    """The members of one model."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self, name: str, size: int | None = None) -> bytes:
+        """Return the bytes of one member.
+
+        Parameters
+        ----------
+        name : str
+            The member.
+        size : int, optional
+            Its number of bytes; a member of another size is not read. None: that of a manifest.
+        """
+        with _explained(self.path, name):
+            return self._read(name, size)
+
+    @abstractmethod
+    def _read(self, name: str, size: int | None) -> bytes: ...
+
+    def were_replaced(self) -> bool:
+        """Whether another model has taken this place since the members were opened."""
+        return False
+
+
+@contextmanager
+def _explained(path: Path, name: str) -> Iterator[None]:
+    """Tell what is wrong with a file, with its path."""
+    try:
+        yield
     except ModelFileError as error:
         raise ModelFileError(f"{path}: {error}") from None
     except FileNotFoundError:
@@ -67,23 +114,39 @@ def _check_size(name: str, found: int, wanted: int | None) -> None:
 
 
 def _write_folder(folder: Path, members: dict[str, bytes], manifest: bytes) -> None:
-    is_new = not folder.exists()
-    before = set() if is_new else members_of(folder)
-    written = []
-    try:
-        for name, data in members.items():
-            if name not in before:
-                written.append(folder / name)
-            _write_file(folder / name, data)
-        _write_file(folder / MANIFEST, manifest)
-    except BaseException:
-        for file in written:
+    if folder.exists():
+        members_of(folder)  # refuse those of other people before waiting for anyone
+    with made_folder(folder), locked_folder(folder):
+        before = members_of(folder)
+        _remove_parts(folder)
+        written = []
+        try:
+            for name, data in members.items():
+                if name not in before:
+                    written.append(folder / name)
+                _write_file(folder / name, data)
+            _write_file(folder / MANIFEST, manifest)
+        except BaseException:
+            if _manifest_is(folder, manifest):
+                raise  # in place, but perhaps not on the disk: the members of both models stay
+            for file in written:
+                file.unlink(missing_ok=True)
+            raise
+        for name in before - members.keys():
+            (folder / name).unlink(missing_ok=True)
+
+
+def _manifest_is(folder: Path, manifest: bytes) -> bool:
+    with contextlib.suppress(OSError):
+        return (folder / MANIFEST).read_bytes() == manifest
+    return False
+
+
+def _remove_parts(folder: Path) -> None:
+    """Remove what killed processes have left: whoever holds the folder is alone in it."""
+    for file in folder.iterdir():
+        if _PART_NAME.fullmatch(file.name):
             file.unlink(missing_ok=True)
-        if is_new and folder.is_dir():
-            folder.rmdir()
-        raise
-    for name in before - members.keys():
-        (folder / name).unlink(missing_ok=True)
 
 
 def members_of(folder: Path) -> set[str]:
@@ -107,15 +170,34 @@ def _write_file(path: Path, data: bytes) -> None:
         part.write_bytes(data)
 
 
-def _read_from_folder(folder: Path, name: str, size: int | None) -> bytes:
-    # Neither a link to elsewhere is followed nor a pipe waited for.
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    with open(os.open(folder / name, flags | getattr(os, "O_BINARY", 0)), "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise ModelFileError(f"{name} is no plain file.")
-        _check_size(name, status.st_size, size)
-        return file.read(status.st_size)
+class _Folder(Members):
+    """Members that are files."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._state = self._manifest_state()
+
+    def _read(self, name: str, size: int | None) -> bytes:
+        # Neither a link to elsewhere is followed nor a pipe waited for.
+        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+        handle = os.open(self.path / name, flags | getattr(os, "O_BINARY", 0))
+        with open(handle, "rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise ModelFileError(f"{name} is no plain file.")
+            _check_size(name, status.st_size, size)
+            return file.read(status.st_size)
+
+    def were_replaced(self) -> bool:
+        return self._manifest_state() != self._state
+
+    def _manifest_state(self) -> tuple[int, ...]:
+        """Return what differs between two manifests, even if they say the same."""
+        try:
+            status = os.stat(self.path / MANIFEST)
+        except OSError:
+            return ()
+        return status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size
 
 
 # Zip files ---------------------------------------------------------------------------------------
@@ -129,9 +211,27 @@ def _write_zip(path: Path, members: dict[str, bytes]) -> None:
             archive.writestr(entry, data)
 
 
-def _read_zip(path: Path, name: str, size: int | None) -> bytes:
-    with zipfile.ZipFile(path) as archive:
-        entries = archive.infolist()
+class _Zip(Members):
+    """Members in a zip file that stays open."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._file = path.open("rb")
+        try:
+            self._size = os.fstat(self._file.fileno()).st_size
+            self._archive = zipfile.ZipFile(self._file)
+            self._check()
+        except BaseException:
+            self._file.close()
+            raise
+
+    def close(self) -> None:
+        """Close the file."""
+        self._archive.close()
+        self._file.close()
+
+    def _check(self) -> None:
+        entries = self._archive.infolist()
         names = [entry.filename for entry in entries]
         if len(set(names)) != len(names) or len(names) > _MAX_ZIP_MEMBERS:
             raise ModelFileError("a member is there twice, or there are too many.")
@@ -147,10 +247,12 @@ def _read_zip(path: Path, name: str, size: int | None) -> bytes:
                     f"{entry.filename} is compressed. Put members into the zip file as they are, "
                     "for instance with zip -0, or let save() write it."
                 )
-        if name not in names:
+
+    def _read(self, name: str, size: int | None) -> bytes:
+        if name not in self._archive.namelist():
             raise ModelFileError(f"{name} is missing.")
-        entry = archive.getinfo(name)
+        entry = self._archive.getinfo(name)
         _check_size(name, entry.file_size, size)
-        if entry.file_size > path.stat().st_size:
+        if entry.file_size > self._size:
             raise ModelFileError(f"{name} is larger than the file it is in.")
-        return archive.read(entry)
+        return self._archive.read(entry)

@@ -205,6 +205,33 @@ def iterate_rows(
         yield _fill_texts(frame, features), chunk
 
 
+def is_reading(reading: Any) -> bool:
+    """Whether something is how labels stand in a file, as :func:`read_examples` returns it.
+
+    It decides how files of other people are read, and comes out of a model file. Labels are names:
+    a file with names of labels is only read where the person who trains names it.
+
+    Examples
+    --------
+    >>> from splmll.tagging.files import is_reading
+    >>> is_reading({"labels": ["oil", "pump"]}), is_reading({"labels": "/etc/passwd"})
+    (True, False)
+    """
+    kinds = {
+        "labels": list,
+        "label_prefix": str,
+        "label_column": str,
+        "label_delimiter": str | None,
+        "n_features": int,
+        "n_labels": int,
+    }
+    return (
+        isinstance(reading, dict)
+        and all(name in kinds and isinstance(value, kinds[name]) for name, value in reading.items())
+        and all(isinstance(name, str) for name in reading.get("labels", ()))
+    )
+
+
 def read_landmarks(path: str | Path, landmarks: Sequence[str]) -> pd.DataFrame:
     """Read what people said about the landmarks: 1, 0 or nothing.
 

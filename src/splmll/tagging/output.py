@@ -96,6 +96,7 @@ class _LinesWriter:
 
     def __init__(self, file: TextIO, reading: dict[str, Any]) -> None:
         self.file, self.name = file, _tag_column(reading) or TAGS
+        self.escaped = not has_every_character(file)
 
     def write(
         self,
@@ -117,7 +118,7 @@ class _LinesWriter:
             if carriers is not None:
                 line[CARRIERS] = carriers[row]
             # What Parquet holds and JSON does not (dates, decimals) becomes text.
-            self.file.write(json.dumps(line, ensure_ascii=False, default=str) + "\n")
+            self.file.write(json.dumps(line, ensure_ascii=self.escaped, default=str) + "\n")
 
 
 class _ParquetWriter:
@@ -211,10 +212,34 @@ def prediction_writer(
                 yield _CsvWriter(file, reading, label_names)
 
 
-def check_output(path: Path) -> None:
-    """Raise DatasetError unless predictions can be written to such a file."""
+def check_output(path: Path, source: Path | None = None) -> None:
+    """Raise DatasetError unless predictions can be written to such a file.
+
+    Parameters
+    ----------
+    path : Path
+        The file to write.
+    source : Path, optional
+        The file that the rows come from, which may not be the same.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from splmll.tagging.output import check_output
+    >>> check_output(Path("new.csv"), Path("./new.csv"))
+    Traceback (most recent call last):
+        ...
+    splmll.exceptions.DatasetError: new.csv: this is the file that is read; give another name ...
+    """
     check_suffix(path, _SUFFIXES, "predictions are")
     check_writable(path)
+    if source is None:
+        return
+    both_there = path.exists() and source.exists()
+    if path.resolve() == source.resolve() or (both_there and path.samefile(source)):
+        raise DatasetError(
+            "this is the file that is read; give another name for the result", path=path
+        )
 
 
 def check_suffix(path: Path, suffixes: Sequence[str], what: str) -> None:
@@ -272,6 +297,19 @@ def check_folder(folder: Path) -> None:
             "you may not write to this folder; give another place, or change its permissions",
             path=there,
         )
+
+
+def has_every_character(stream: TextIO) -> bool:
+    """Whether every character can be written to a stream, as in UTF-8.
+
+    Examples
+    --------
+    >>> import io
+    >>> from splmll.tagging.output import has_every_character
+    >>> has_every_character(io.TextIOWrapper(io.BytesIO(), encoding="cp1252"))
+    False
+    """
+    return (getattr(stream, "encoding", None) or "utf-8").lower().startswith("utf")
 
 
 def explanation_text(carriers: Mapping[str, Mapping[str, float]]) -> str:

@@ -30,6 +30,7 @@ from splmll.model_selection import multilabel_train_test_split
 from splmll.names import check_columns
 from splmll.persistence import ModelFileError
 from splmll.persistence.storage import MANIFEST
+from splmll.tagging.files import is_reading
 from splmll.tagging.measured import (
     HELD_OUT,
     OTHER_ROWS,
@@ -504,6 +505,8 @@ class Tagger:
             raise ModelFileError(f"{path}: the tagger in it is incomplete ({error}).") from error
         if not isinstance(tagger.pipeline, Pipeline):
             raise ModelFileError(f"{path}: the tagger in it has no pipeline.")
+        if not is_reading(tagger.reading):
+            raise ModelFileError(f"{path}: the tagger in it does not say how files are read.")
         return tagger
 
     # Pieces ----------------------------------------------------------------
