@@ -262,7 +262,7 @@ def test_a_request_that_takes_too_long(places) -> None:
 
     async def ask() -> list[httpx.Response]:
         transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             held_up = await client.post("/predict", json={"rows": [ROW]})
             go_on.set()
             later = await client.post("/predict", json={"rows": [ROW]})
@@ -288,7 +288,7 @@ def test_numbers_that_overflow_in_the_model_are_nobody_elses_trouble(places) -> 
 
     async def both() -> list[httpx.Response]:
         transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             rows = [{"x": 0, "y": 0, "z": 0}, {"x": 1e30, "y": -1e30, "z": 1e30}]
             sent = ({"rows": [row]} for row in rows)
             return await asyncio.gather(*(client.post("/predict", json=body) for body in sent))

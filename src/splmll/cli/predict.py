@@ -35,6 +35,10 @@ def predict(
         list[str] | None,
         typer.Option(help="A column to copy, such as an id; may be given again.", metavar="COLUMN"),
     ] = None,
+    formulas: Annotated[
+        bool,
+        typer.Option("--formulas", help="Leave CSV cells that a spreadsheet would compute alone."),
+    ] = False,
     json: Annotated[
         bool,
         typer.Option(
@@ -76,7 +80,9 @@ def predict(
     wordless = 0
     with (
         working(f"tagging {file}"),
-        prediction_writer(out, tagger.reading, tagger.label_names, as_json=json) as writer,
+        prediction_writer(
+            out, tagger.reading, tagger.label_names, as_json=json, formulas=formulas
+        ) as writer,
     ):
         for X, chunk in chunks:
             if kept and chunk is None:
