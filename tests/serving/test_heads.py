@@ -67,6 +67,18 @@ def answer(port: int, *pieces: bytes) -> bytes:
         return everything(connection)
 
 
+def sends_until_closed(connection: socket.socket, piece: bytes, pause: float) -> int:
+    """How many pieces the other side takes before it closes the connection."""
+    for number in range(1_000_000):
+        try:
+            connection.sendall(piece)
+        except OSError:
+            return number
+        if pause:
+            select.select([connection], [], [], pause)
+    return 1_000_000
+
+
 def status(answered: bytes) -> bytes:
     return answered.partition(b" ")[2][:3]
 

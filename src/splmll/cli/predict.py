@@ -62,6 +62,7 @@ def predict(
     """
     # Imported here: `splmll --help` should not wait for PyTorch.
     from splmll.cli._show import show_written, working
+    from splmll.datasets.checks import one_spelling
     from splmll.exceptions import DatasetError
     from splmll.names import check_columns
     from splmll.tagging import Tagger
@@ -75,7 +76,7 @@ def predict(
         tagger.landmarks()  # a method without landmarks is refused before the file is read
     rows = max(1, min(CHUNK_ROWS, CHUNK_CELLS // len(tagger.label_names)))
     chunks = iterate_rows(file, tagger.reading, tagger.column_kinds, rows=rows)
-    kept = keep or []
+    kept = [one_spelling(name) for name in keep or []]
     tags_per_row: Counter[int] = Counter()
     wordless = 0
     with (
