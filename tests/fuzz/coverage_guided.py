@@ -6,24 +6,19 @@ corpus; put a small copy of it into ``tests/fuzz/corpus/TARGET``, where ``test_c
 
 from __future__ import annotations
 
+import gzip
 import io
 import sys
 import tempfile
 import warnings
 from pathlib import Path
 
-import atheris
-
-with atheris.instrument_imports(include=["splmll.datasets", "splmll.serving", "splmll.tagging"]):
-    from targets import TARGETS
-
-import gzip
-
 import numpy as np
 import pandas as pd
 from scipy.io import savemat
 
 HERE = Path(__file__).parent
+INSTRUMENTED = ["splmll.datasets", "splmll.serving", "splmll.tagging"]
 
 
 def seeds() -> dict[str, list[bytes]]:
@@ -61,6 +56,12 @@ def seeds() -> dict[str, list[bytes]]:
 
 
 def main() -> None:
+    # Imported here: where atheris is missing, nothing else of this file is to fail.
+    import atheris
+
+    with atheris.instrument_imports(include=INSTRUMENTED):
+        from targets import TARGETS
+
     name, seconds = sys.argv[1], sys.argv[2]
     target = TARGETS[name]
 

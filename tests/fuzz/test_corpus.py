@@ -1,4 +1,4 @@
-"""What fuzzing has found, and the first bytes of every format: each target takes it quietly."""
+"""Small files that readers or the service once took wrongly, or might: every target ends quietly."""
 
 from __future__ import annotations
 
