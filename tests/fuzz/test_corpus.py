@@ -1,4 +1,4 @@
-"""Small files that readers or the service once took wrongly, or might: every target ends quietly."""
+"""Small files that a reader or the service took wrongly, or might: each target ends quietly."""
 
 from __future__ import annotations
 
