@@ -123,7 +123,7 @@ CSV = {"Content-Type": "text/csv"}
         ("body,site\na,b\n", 422, "invalid_csv", "there is no column 'hours'"),
         ("body,hours,site\na,soon,b\n", 422, "invalid_csv", "row 1: the column 'hours'"),
         ("body,hours,site\na,inf,b\n", 422, "invalid_csv", "infinite value"),
-        ("body,hours,site\na,1e200,b\n", 422, "invalid_value", "Row 1, column 'hours'"),
+        ("body,hours,site\na,1e200,b\n", 422, "invalid_csv", "row 1: the column 'hours'"),
         ("body,hours,site,body\na,1,b,c\n", 422, "invalid_csv", "'body'"),
         ("body,hours,site\na,1\n", 422, "invalid_csv", "a row has 2 values"),
         (b"body,hours,site\n\xff\xfe,1,b\n", 422, "invalid_csv", "UTF-8"),
