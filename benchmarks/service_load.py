@@ -1,4 +1,8 @@
-"""How much the service holds: 32 clients that ask about single rows, and a restart after a kill.
+"""How much the service holds: clients that ask about single rows, a long life, and a restart.
+
+First 32 clients, with and without joined requests. Then 64 connections while the model is replaced
+every second and one request of 20 is given up by its client, for 200,000 requests: how long 99 of
+100 answers take, and whether memory grows. Then a restart after a kill.
 
 A real server process and a client in another process share the machine over loopback. The client
 is ``wrk`` where it is installed, else a loop over plain sockets. The model is SPL-MLL with a linear
@@ -36,6 +40,11 @@ WARM_UP_SECONDS = 1
 CLIENTS = 32
 BODIES = 64  # different rows, asked for in turn
 LEAST_RATE, MOST_P99, MOST_RESTART = 300, 250, 5
+SOAK_REQUESTS, QUICK_SOAK_REQUESTS = 200_000, 2_000
+SOAK_CLIENTS = 64
+RELOAD_SECONDS = 1.0
+GIVEN_UP = 20  # one request of so many is cancelled by its client
+MOST_GROWTH = 1.1  # memory at the end over memory after a tenth of the requests
 START_LIMIT = 120  # seconds after which a server that says nothing has failed
 
 WRK_SCRIPT = """
@@ -84,12 +93,48 @@ def measure(quick: bool) -> Iterator[Finding]:
         yield Finding(
             f"{title}: joined over one by one", rate / alone, "times the rate", details=single
         )
+        yield from soak(folder, bodies, quick)
         yield Finding(
             "killed and restarted, beyond loading the model",
             restart(folder / "model"),
             "s",
             high=MOST_RESTART,
         )
+
+
+def soak(folder: Path, bodies: Path, quick: bool) -> Iterator[Finding]:
+    """Ask for long over 64 connections, while the model is replaced and clients give up."""
+    requests = QUICK_SOAK_REQUESTS if quick else SOAK_REQUESTS
+    title = f"{requests:,} requests over {SOAK_CLIENTS} connections, reloads and cancellations"
+    with server(folder / "model") as (address, process):
+        before = processor_seconds(process)
+        found = in_own_process(
+            "service_load",
+            "mixed_client",
+            quick=quick,
+            address=address,
+            bodies=str(bodies),
+            requests=requests,
+            manifest=str(folder / "model" / "manifest.json"),
+            process=process.pid,
+        )
+        seconds = found["wall_seconds"]
+        used = processor_seconds(process) - before
+    answered, memory = found["answered"], found["memory"]
+    p50, p99 = found["p50"], found["p99"]
+    details = {"reloads": found["reloads"], "seconds": seconds, "memory": memory}
+    yield Finding(f"{title}: answers a second", answered / seconds, "/s", details=details)
+    yield Finding(f"{title}: errors", found["errors"], high=0)
+    yield Finding(f"{title}: median", p50, "ms")
+    yield Finding(f"{title}: 99 of 100 within", p99, "ms", high=MOST_P99)
+    yield Finding(f"{title}: processor time of an answer", 1000 * used / answered, "ms")
+    yield Finding(
+        f"{title}: memory at the end over that after a tenth",
+        memory[-1] / memory[0],
+        "times",
+        high=MOST_GROWTH,
+        details=details,
+    )
 
 
 def save_model(folder: Path, n_rows: int, n_features: int, n_labels: int) -> None:
@@ -190,22 +235,16 @@ def load(address: str, bodies: Path, seconds: int) -> dict[str, Any]:
 
 def plain_client(address: str, bodies: str, seconds: int) -> Callable[[], dict[str, Any]]:
     """Return the client for machines without ``wrk``."""
-    host, _, port = address.removeprefix("http://").partition(":")
-    head = "POST /predict HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n"
-    asked = [
-        f"{head.format(host)}Content-Length: {len(line)}\r\n\r\n{line}".encode()
-        for line in Path(bodies).read_text().splitlines()
-    ]
+    host, port = place_of(address)
+    asked = questions(host, bodies)
 
     async def one(number: int, end: float, times: list[float], errors: list[str]) -> None:
-        reader, writer = await asyncio.open_connection(host, int(port))
+        reader, writer = await asyncio.open_connection(host, port)
         turn = number
         while time.perf_counter() < end:
             started = time.perf_counter()
             writer.write(asked[turn % len(asked)])
-            answer = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
-            length = int(answer.partition("content-length:")[2].split()[0])
-            await reader.readexactly(length)
+            answer = await read_answer(reader)
             times.append(time.perf_counter() - started)
             if " 200 " not in answer.splitlines()[0]:
                 errors.append(answer)
@@ -227,6 +266,79 @@ def plain_client(address: str, bodies: str, seconds: int) -> Callable[[], dict[s
         }
 
     return lambda: asyncio.run(all_of_them())
+
+
+def mixed_client(
+    address: str, bodies: str, requests: int, manifest: str, process: int
+) -> Callable[[], dict[str, Any]]:
+    """Return the client that asks, gives up now and then, and has the model replaced meanwhile."""
+    host, port = place_of(address)
+    asked = questions(host, bodies)
+    turns = iter(range(requests))
+    times: list[float] = []
+    memory: list[int] = []  # of the server, after each tenth of the requests
+    found = {"answered": 0, "errors": 0, "reloads": 0}
+
+    async def one() -> None:
+        reader, writer = await asyncio.open_connection(host, port)
+        for turn in turns:
+            if (turn + 1) % (requests // 10) == 0:
+                memory.append(psutil.Process(process).memory_info().rss)
+            started = time.perf_counter()
+            writer.write(asked[turn % len(asked)])
+            if turn % GIVEN_UP == 0:
+                await asyncio.sleep(0)
+                writer.close()
+                reader, writer = await asyncio.open_connection(host, port)
+                continue
+            answer = await read_answer(reader)
+            times.append(time.perf_counter() - started)
+            found["answered"] += 1
+            found["errors"] += " 200 " not in answer.splitlines()[0]
+        writer.close()
+
+    async def replace() -> None:
+        reload = f"POST /reload HTTP/1.1\r\nHost: {host}\r\nContent-Length: 0\r\n\r\n".encode()
+        reader, writer = await asyncio.open_connection(host, port)
+        while True:
+            await asyncio.sleep(RELOAD_SECONDS)
+            Path(manifest).touch()  # as if it had been written again
+            writer.write(reload)
+            answer = await read_answer(reader)
+            found["reloads"] += 1
+            found["errors"] += " 200 " not in answer.splitlines()[0]
+
+    async def all_of_them() -> dict[str, Any]:
+        started = time.perf_counter()
+        replacing = asyncio.create_task(replace())
+        await asyncio.gather(*(one() for _ in range(SOAK_CLIENTS)))
+        replacing.cancel()
+        p50, p99 = np.percentile(times, [50, 99]) * 1000
+        wall = time.perf_counter() - started
+        return {**found, "memory": memory, "wall_seconds": wall, "p50": p50, "p99": p99}
+
+    return lambda: asyncio.run(all_of_them())
+
+
+def place_of(address: str) -> tuple[str, int]:
+    host, _, port = address.removeprefix("http://").partition(":")
+    return host, int(port)
+
+
+def questions(host: str, bodies: str) -> list[bytes]:
+    """Return whole requests, one for each line of the file."""
+    head = f"POST /predict HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
+    return [
+        f"{head}Content-Length: {len(line)}\r\n\r\n{line}".encode()
+        for line in Path(bodies).read_text().splitlines()
+    ]
+
+
+async def read_answer(reader: asyncio.StreamReader) -> str:
+    """Read one answer and return its head."""
+    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+    await reader.readexactly(int(head.partition("content-length:")[2].split()[0]))
+    return head
 
 
 if __name__ == "__main__":

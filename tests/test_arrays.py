@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -53,3 +55,13 @@ def test_what_is_of_torch() -> None:
     assert is_torch_module(torch.nn.Linear(2, 3))
     assert not is_torch_module(torch.nn.Linear)
     assert not is_torch_module(None)
+
+
+def test_torch_that_another_thread_is_importing_is_no_error(monkeypatch) -> None:
+    """A service that loads a model beside others meets it half imported."""
+    half = ModuleType("torch")
+    monkeypatch.setitem(sys.modules, "torch", half)
+    assert not is_torch_module("mlp")
+    assert not is_torch_dataset([1, 2])
+    half.nn = ModuleType("torch.nn")
+    assert not is_torch_module("mlp")

@@ -79,8 +79,7 @@ def is_torch_dataset(X: Any) -> bool:
     >>> is_torch_dataset([1, 2])
     False
     """
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(X, torch.utils.data.Dataset)
+    return _is_of_torch(X, "utils", "data", "Dataset")
 
 
 def is_torch_module(value: Any) -> bool:
@@ -92,5 +91,12 @@ def is_torch_module(value: Any) -> bool:
     >>> is_torch_module("mlp")
     False
     """
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(value, torch.nn.Module)
+    return _is_of_torch(value, "nn", "Module")
+
+
+def _is_of_torch(value: Any, *names: str) -> bool:
+    kind: Any = sys.modules.get("torch")
+    for name in names:
+        # Another thread may be importing torch: what is not there yet, nothing can be made of.
+        kind = getattr(kind, name, None)
+    return kind is not None and isinstance(value, kind)

@@ -26,12 +26,14 @@ def folder(tmp_path_factory) -> Path:
         "--out", folder / "model",
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
-    assert ran.stderr.splitlines() == [
+    stages = [
         f"reading {folder / 'notes.csv'}",
         "counting words",
         "SPL-MLL learns from 200 rows",
         f"writing {folder / 'model'}",
     ]
+    # Parts of a stage are said where it takes long, as on a busy machine.
+    assert [line for line in ran.stderr.splitlines() if line in stages] == stages
     (folder / "fit.txt").write_text(ran.stdout)
     return folder
 

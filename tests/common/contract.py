@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from catalogue import label_order_matters, may_give_up_labels
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -23,6 +24,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
 
 from splmll.base import MultilabelClassifier
 from splmll.thresholds import GlobalThreshold
@@ -556,6 +558,69 @@ def _bytes_of(table: Any) -> list[bytes]:
     if isinstance(table, pd.DataFrame):
         return [table.to_numpy().tobytes(), repr(list(table.columns)).encode()]
     return [table.tobytes(), repr(table.shape).encode()]
+
+
+# One result -------------------------------------------------------------------------------------
+
+
+def check_label_storage_changes_no_bit(estimator: Any) -> None:
+    X, Y = make_problem()
+    X_new, _ = make_problem(seed=1)
+    expected = fresh(estimator).fit(X, Y).decision_function(X_new)
+    stored = [
+        Y.astype(np.float64),
+        np.asfortranarray(Y.astype(bool)),
+        sparse.csc_array(Y.astype(np.float32)),
+        sparse.coo_array(Y.astype(np.uint8)),
+    ]
+    for labels in stored:
+        found = fresh(estimator).fit(X, labels).decision_function(X_new)
+        assert_array_equal(found, expected)
+
+
+def check_memory_layout_changes_no_result(estimator: Any) -> None:
+    """Rows or columns first: sums run in another order, to 1e-10. Gaps: to the bit."""
+    X, Y = make_problem()
+    X_new, _ = make_problem(seed=1)
+    expected = fresh(estimator).fit(X, Y).decision_function(X_new)
+    with_gaps = np.repeat(X, 2, axis=1)[:, ::2]
+    assert_array_equal(fresh(estimator).fit(with_gaps, Y).decision_function(X_new), expected)
+    by_column = fresh(estimator).fit(np.asfortranarray(X), Y)
+    found = by_column.decision_function(np.asfortranarray(X_new))
+    assert_allclose(found, expected, rtol=0, atol=1e-10)
+
+
+def check_sparse_formats_change_no_bit(estimator: Any) -> None:
+    if not estimator.__sklearn_tags__().input_tags.sparse:
+        pytest.skip("no sparse features")
+    X, Y = make_problem()
+    X_new, _ = make_problem(seed=1)
+    rows = fresh(estimator).fit(sparse.csr_array(X), Y)
+    expected = rows.decision_function(sparse.csr_array(X_new))
+    for make in (sparse.csc_array, sparse.coo_array, sparse.csc_matrix):
+        found = fresh(estimator).fit(make(X), Y).decision_function(make(X_new))
+        assert_array_equal(found, expected)
+
+
+def check_jobs_and_threads_change_no_result(estimator: Any) -> None:
+    """Jobs: to the bit. Threads: sums run in another order, to 1e-10."""
+    X, Y = make_problem()
+    # Rows enough that the libraries share the work among their threads.
+    X, Y = np.tile(X, (5, 4)) + np.random.default_rng(2).normal(size=(300, 32)), np.tile(Y, (5, 1))
+    before = torch.get_num_threads()
+    results = []
+    for n_threads in (1, 2):
+        torch.set_num_threads(n_threads)
+        try:
+            with threadpool_limits(n_threads):
+                results.append(fresh(estimator).fit(X, Y).decision_function(X))
+        finally:
+            torch.set_num_threads(before)
+    assert_allclose(results[1], results[0], rtol=0, atol=1e-10)
+    if "n_jobs" in estimator.get_params(deep=False):
+        with threadpool_limits(1):
+            found = fresh(estimator, n_jobs=2).fit(X, Y).decision_function(X)
+        assert_array_equal(found, results[0])
 
 
 CHECKS: list[Callable[[Any], None]] = [

@@ -28,6 +28,6 @@ class Client:
         # A bug is an answer with status 500 here, as it is over the network.
         transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
         async with httpx.AsyncClient(
-            transport=transport, base_url="http://here", headers=self.headers
+            transport=transport, base_url="http://localhost", headers=self.headers
         ) as client:
             return await client.request(method, path, **options)

@@ -77,7 +77,7 @@ def test_requests_that_began_are_finished_by_the_old_model(copies, places) -> No
 
     async def ask() -> list[httpx.Response]:
         transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             begun = [
                 asyncio.create_task(client.post("/explain", json={"rows": [ROW]})) for _ in range(5)
             ]

@@ -100,7 +100,7 @@ def endless_body(served: Served) -> None:
     """A body in pieces, without a length, is answered when it is too long."""
     with socket.create_connection(("127.0.0.1", served.port), timeout=60) as connection:
         connection.sendall(
-            b"POST /predict HTTP/1.1\r\nHost: here\r\nContent-Type: text/csv\r\n"
+            b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\n"
             b"Authorization: Bearer " + TOKEN.encode() + b"\r\nTransfer-Encoding: chunked\r\n\r\n"
         )
         answer = b""
@@ -143,7 +143,7 @@ def ends_politely(served: Served) -> None:
     body = b'{"rows": [{"body": "oil", "hours": 1, "site": ""}]}'
     with socket.create_connection(("127.0.0.1", served.port), timeout=60) as connection:
         head = (
-            f"POST /predict HTTP/1.1\r\nHost: here\r\nContent-Type: application/json\r\n"
+            f"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             f"Authorization: Bearer {TOKEN}\r\nContent-Length: {len(body)}\r\n\r\n"
         )
         connection.sendall(head.encode() + body[:10])

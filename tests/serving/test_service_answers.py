@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 import numpy as np
@@ -366,3 +367,21 @@ def test_long_requests_give_the_same(client, places) -> None:
     refused = small.post("/predict", json={"rows": ROWS})
     assert (refused.status_code, refused.json()["error"]["code"]) == (413, "answer_too_large")
     assert refused.json()["error"]["details"]["most_rows"] == 2
+
+
+def test_csv_answers_hold_no_formulas_unless_asked(tmp_path) -> None:
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    data = Dataset(X, (X > 0).astype(int), ["x", "y"], ["=1+1", "@up"])
+    Tagger.fit(data, "SPL-MLL (linear)").save(tmp_path / "model")
+    client = Client(create_app({"m": tmp_path / "model"}), {"Accept": "text/csv"})
+    body = {"rows": [{"x": -9, "y": 9}]}
+    assert client.post("/predict", json=body).text == "tags\n'@up\n"
+    assert client.post("/predict?formulas=true", json=body).text == "tags\n@up\n"
+    # Numbers stay numbers, whatever their sign.
+    table = pd.read_csv(io.StringIO(client.post("/explain", json=body).text))
+    assert sorted(table["label"]) == ["'=1+1", "'@up"]
+    assert table["score"].dtype == float
+    assert table["score"].min() < 0
+    table = pd.read_csv(io.StringIO(client.post("/explain?formulas=true", json=body).text))
+    assert sorted(table["label"]) == ["=1+1", "@up"]
+    assert client.post("/predict?formulas=1", json=body).status_code == 422

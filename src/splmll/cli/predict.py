@@ -35,6 +35,10 @@ def predict(
         list[str] | None,
         typer.Option(help="A column to copy, such as an id; may be given again.", metavar="COLUMN"),
     ] = None,
+    formulas: Annotated[
+        bool,
+        typer.Option("--formulas", help="Leave CSV cells that a spreadsheet would compute alone."),
+    ] = False,
     json: Annotated[
         bool,
         typer.Option(
@@ -58,6 +62,7 @@ def predict(
     """
     # Imported here: `splmll --help` should not wait for PyTorch.
     from splmll.cli._show import show_written, working
+    from splmll.datasets.checks import one_spelling
     from splmll.exceptions import DatasetError
     from splmll.names import check_columns
     from splmll.tagging import Tagger
@@ -71,12 +76,14 @@ def predict(
         tagger.landmarks()  # a method without landmarks is refused before the file is read
     rows = max(1, min(CHUNK_ROWS, CHUNK_CELLS // len(tagger.label_names)))
     chunks = iterate_rows(file, tagger.reading, tagger.column_kinds, rows=rows)
-    kept = keep or []
+    kept = [one_spelling(name) for name in keep or []]
     tags_per_row: Counter[int] = Counter()
     wordless = 0
     with (
         working(f"tagging {file}"),
-        prediction_writer(out, tagger.reading, tagger.label_names, as_json=json) as writer,
+        prediction_writer(
+            out, tagger.reading, tagger.label_names, as_json=json, formulas=formulas
+        ) as writer,
     ):
         for X, chunk in chunks:
             if kept and chunk is None:

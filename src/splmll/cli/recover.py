@@ -25,6 +25,10 @@ def recover(
             show_default="CSV to standard output",
         ),
     ] = None,
+    formulas: Annotated[
+        bool,
+        typer.Option("--formulas", help="Leave CSV cells that a spreadsheet would compute alone."),
+    ] = False,
     json: Annotated[
         bool,
         typer.Option(
@@ -51,7 +55,9 @@ def recover(
         check_output(out, file)
     tagger = Tagger.load(model)
     answers = read_landmarks(file, tagger.landmark_names)
-    with prediction_writer(out, tagger.reading, tagger.label_names, as_json=json) as writer:
+    with prediction_writer(
+        out, tagger.reading, tagger.label_names, as_json=json, formulas=formulas
+    ) as writer:
         labels = tagger.recover(answers)
         writer.write(labels, None, {})
     if out is not None:

@@ -23,6 +23,14 @@ def serve(
     host: Annotated[
         str, typer.Option(help="The interface; 0.0.0.0 for all, with a token.")
     ] = "127.0.0.1",
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A name by which the service may be called; may be given again, * for all.",
+            show_default="localhost, --host, addresses in numbers",
+            metavar="NAME",
+        ),
+    ] = None,
     token_file: Annotated[
         Path | None,
         typer.Option(
@@ -52,12 +60,14 @@ def serve(
         splmll serve model --port 8000
 
         splmll serve notes=model songs=other.zip --host 0.0.0.0 --token-file token.txt
+
+        splmll serve model --allow-host tags.example.org
     """
     # Imported here: `splmll --help` should not wait for PyTorch.
     from splmll.cli._show import working
     from splmll.serving import Limits, create_app
     from splmll.serving.security import TOKEN_VARIABLE, find_token
-    from splmll.serving.server import address_of, bind, is_loopback, run
+    from splmll.serving.server import address_of, bind, is_loopback, names_of, run
 
     places = _named(models)
     token = find_token(token_file)
@@ -72,7 +82,8 @@ def serve(
                 err=True,
             )
         with working(f"loading {', '.join(places)}"):
-            app = create_app(places, token=token, limits=limits)
+            names = [*(allow_host or []), *names_of(host, bound)]
+            app = create_app(places, token=token, limits=limits, hosts=names)
         for model in app.state.registry.models:
             typer.echo(
                 f"{model.name}: {model.tagger.method}, {len(model.label_names)} labels, "

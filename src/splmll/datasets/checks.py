@@ -5,6 +5,7 @@ Each of them turns one kind of bad input into a `DatasetError` that names the fi
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from splmll.exceptions import DatasetError
 # the columns of a label matrix in its own type: with uint8 its one-vs-rest takes column 256 for
 # column 0, without a word.
 LABEL_TYPE = np.int64
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def existing_file(path: Any) -> Path:
@@ -53,12 +55,17 @@ def read_bytes(path: Any) -> bytes:
 
 def decode(content: bytes, encoding: str, path: Any) -> str:
     """Return `content` as text, or say at which line it is not in `encoding`."""
+    if content.startswith(_UTF_16) and encoding == "utf-8":
+        raise DatasetError(
+            "the file is UTF-16, which spreadsheets call Unicode text; save it as CSV in UTF-8",
+            path=path,
+        )
     try:
         return content.decode(encoding)
     except UnicodeDecodeError as error:
         raise DatasetError(
-            f"this is not {encoding} text; pass the file's encoding, for example "
-            "encoding='latin-1'",
+            f"this is not {encoding} text; save the file as UTF-8, or in Python pass its encoding, "
+            "for example encoding='latin-1'",
             path=path,
             line=content.count(b"\n", 0, error.start) + 1,
         ) from error
@@ -81,13 +88,29 @@ def read_names(path: Any, encoding: str = "utf-8") -> list[str]:
 
 def check_unique(names: Sequence[str], what: str, path: Any) -> None:
     """Raise DatasetError if a name stands twice."""
-    seen: set[str] = set()
+    seen: dict[str, str] = {}
     for name in names:
-        if name in seen:
+        alike = one_spelling(name)
+        if alike in seen:
+            how = "" if seen[alike] == name else ", in two Unicode spellings (NFC and NFD)"
             raise DatasetError(
-                f"the {what} {name!r} stands twice; rename one of the two", path=path
+                f"the {what} {name!r} stands twice{how}; rename one of the two", path=path
             )
-        seen.add(name)
+        seen[alike] = name
+
+
+def one_spelling(text: str) -> str:
+    r"""Return a text in the spelling (NFC) in which equal texts have equal characters.
+
+    An accent may be a character of its own behind its letter (NFD), as some systems write it.
+
+    Examples
+    --------
+    >>> from splmll.datasets.checks import one_spelling
+    >>> one_spelling("cafe\u0301") == "caf\u00e9"
+    True
+    """
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def check_count(names: Sequence[str], width: int, what: str, path: Any) -> None:

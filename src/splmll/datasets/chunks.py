@@ -11,14 +11,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from splmll.datasets.checks import check_unique, existing_file
-from splmll.datasets.columns import Table, count_columns, first_line, guess_delimiter, plain_cells
-from splmll.datasets.compressed import open_unpacked, packing_of
+from splmll.datasets.checks import existing_file
+from splmll.datasets.columns import (
+    Table,
+    check_characters,
+    check_first_line,
+    checked_names,
+    count_columns,
+    first_line,
+    guess_delimiter,
+    plain_cells,
+)
+from splmll.datasets.compressed import open_unpacked
+from splmll.datasets.records import native_buffer, record_blocks
 from splmll.exceptions import DatasetError
 
-# Bytes that Arrow takes at once; no row may be longer. It reads up to 32 of them ahead, so this
-# decides how much memory a large file needs.
-_BLOCK = 2 * 1024 * 1024
 _HEAD_BYTES = 1 << 20  # how much is looked at for the delimiter and the names
 
 
@@ -97,8 +104,7 @@ def _parquet_chunks(path: Path, rows: int) -> Iterator[Chunk]:
     first = 0
     # Buffered in advance, everything that was read would stay in memory.
     with pq.ParquetFile(path, page_checksum_verification=True, pre_buffer=False) as file:
-        names = [str(name) for name in file.schema_arrow.names]
-        check_unique(names, "column", path)
+        names = checked_names(file.schema_arrow.names, path)
         for batch in file.iter_batches(batch_size=rows, use_threads=False):
             # Offsets that point outside their buffers would crash the interpreter later.
             batch.validate(full=True)
@@ -109,46 +115,50 @@ def _parquet_chunks(path: Path, rows: int) -> Iterator[Chunk]:
 
 
 def _csv_chunks(path: Path, rows: int, is_tsv: bool) -> Iterator[Chunk]:
+    head = _head(path)
+    delimiter = "\t" if is_tsv else guess_delimiter(head)
+    width = count_columns(head, delimiter)
+    names: list[str] | None = None
+    first = 0
+    for content in record_blocks(path, delimiter):
+        check_characters(content, path)
+        block = _parsed(content, delimiter, width, path)
+        if names is None and block.num_rows:
+            names = checked_names([column[0].as_py() for column in block.columns], path)
+            block = block.slice(1)
+        for start in range(0, block.num_rows, rows):
+            part = block.slice(start, rows)
+            yield _chunk(path, names or [], part, first)
+            first += part.num_rows
+    if not first:
+        raise DatasetError("the table has no rows below its first line; get it again", path=path)
+
+
+def _parsed(content: bytes, delimiter: str, width: int, path: Path) -> Any:
+    """Return whole records as an Arrow table of texts."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    head = _head(path)
-    delimiter = "\t" if is_tsv else guess_delimiter(head)
     bad_rows: list[Any] = []
 
     def stop_at(row: Any) -> str:
         bad_rows.append(row)
         return "error"
 
-    # Everything as text, header included: Arrow guesses types from the first block alone.
-    strings = {f"f{number}": pa.string() for number in range(count_columns(head, delimiter))}
-    names: list[str] | None = None
-    first = 0
+    columns = [f"f{number}" for number in range(width)]
     try:
-        with (
-            _stream(path) as stream,
-            arrow_csv.open_csv(
-                stream,
-                read_options=arrow_csv.ReadOptions(
-                    use_threads=False, autogenerate_column_names=True, block_size=_BLOCK
-                ),
-                parse_options=arrow_csv.ParseOptions(
-                    delimiter=delimiter, newlines_in_values=True, invalid_row_handler=stop_at
-                ),
-                convert_options=arrow_csv.ConvertOptions(
-                    column_types=strings, strings_can_be_null=False
-                ),
-            ) as batches,
-        ):
-            for batch in batches:
-                block = pa.Table.from_batches([batch])
-                if names is None and block.num_rows:
-                    names = _names([column[0].as_py() for column in block.columns], path)
-                    block = block.slice(1)
-                for start in range(0, block.num_rows, rows):
-                    part = block.slice(start, rows)
-                    yield _chunk(path, names or [], part, first)
-                    first += part.num_rows
+        return arrow_csv.read_csv(
+            pa.BufferReader(native_buffer(content)),
+            read_options=arrow_csv.ReadOptions(
+                use_threads=False, column_names=columns, block_size=len(content) + 1
+            ),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=delimiter, newlines_in_values=True, invalid_row_handler=stop_at
+            ),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(columns, pa.string()), strings_can_be_null=False
+            ),
+        )
     except pa.ArrowInvalid as error:
         if not bad_rows:
             raise
@@ -158,17 +168,6 @@ def _csv_chunks(path: Path, rows: int, is_tsv: bool) -> Iterator[Chunk]:
             f"{bad.expected_columns} columns; quote values that contain {delimiter!r}",
             path=path,
         ) from error
-    if not first:
-        raise DatasetError("the table has no rows below its first line; get it again", path=path)
-
-
-def _stream(path: Path) -> Any:
-    import pyarrow as pa
-
-    # Arrow unpacks no xz and says less about broken files; what is not packed it reads best itself.
-    if packing_of(path) is None:
-        return pa.input_stream(str(path), compression=None)
-    return pa.PythonFile(open_unpacked(path), mode="r")
 
 
 def _head(path: Path) -> str:
@@ -177,18 +176,8 @@ def _head(path: Path) -> str:
     head = start.decode("utf-8", errors="replace").removeprefix("\ufeff")
     if not head.strip():
         raise DatasetError("the file is empty; get it again from its source", path=path)
+    check_first_line(head, path)
     return head
-
-
-def _names(cells: list[Any], path: Path) -> list[str]:
-    names = [str(cell).strip() for cell in cells]
-    if "" in names:
-        raise DatasetError(
-            f"column {names.index('') + 1} has no name; the first line has to name all columns",
-            path=path,
-        )
-    check_unique(names, "column", path)
-    return names
 
 
 def _chunk(path: Path, names: list[str], table: Any, first: int) -> Chunk:

@@ -8,18 +8,20 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from splmll.datasets.checks import check_unique, decode, read_bytes
+from splmll.datasets.checks import check_unique, decode, one_spelling, read_bytes
 from splmll.datasets.compressed import read_unpacked
+from splmll.datasets.records import LONGEST_RECORD, native_buffer, too_long
 from splmll.exceptions import DatasetError
 
-_BLOCK = 64 * 1024 * 1024  # bytes that Arrow takes at once; no row may be longer
-
-_HEAD_CHARACTERS = 65_536  # how much of a file is looked at to guess its delimiter
+_DELIMITERS = (",", ";", "\t")
+# How much of a file is looked at to guess its delimiter.
+_HEAD_CHARACTERS, _HEAD_RECORDS = 65_536, 20
 
 
 @dataclass(frozen=True)
@@ -85,12 +87,15 @@ def _read_parquet(content: bytes, path: Any) -> Table:
     import pyarrow.parquet as pq
 
     try:
+        # Not buffered in advance, which threads of Arrow do that may outlive this call.
         table = pq.read_table(
-            pa.BufferReader(content), use_threads=False, page_checksum_verification=True
+            pa.BufferReader(content),
+            use_threads=False,
+            page_checksum_verification=True,
+            pre_buffer=False,
         )
         # Offsets that point outside their buffers would crash the interpreter later.
         table.validate(full=True)
-        names = [str(column) for column in table.column_names]
         columns = [plain_cells(table.column(number)) for number in range(table.num_columns)]
     except Exception as error:
         # Arrow raises subclasses of nearly every built-in error on damaged files.
@@ -100,7 +105,7 @@ def _read_parquet(content: bytes, path: Any) -> Table:
         ) from error
     if not columns or not table.num_rows:
         raise DatasetError("the table has no rows; write it again", path=path)
-    check_unique(names, "column", path)
+    names = checked_names(table.column_names, path)
     return Table(path, dict(zip(names, columns)), lambda row: None)
 
 
@@ -126,6 +131,8 @@ def _read_csv(
     if not text.strip():
         raise DatasetError("the file is empty; get it again from its source", path=path)
     content = text.encode("utf-8")
+    check_characters(content, path)
+    check_first_line(text, path)
     if delimiter is None:
         delimiter = "\t" if is_tsv else guess_delimiter(text)
     if len(delimiter) != 1:
@@ -147,11 +154,11 @@ def _read_csv(
     strings = {f"f{number}": pa.string() for number in range(n_columns)}
     try:
         table = arrow_csv.read_csv(
-            pa.BufferReader(content),
+            pa.BufferReader(native_buffer(content)),
             read_options=arrow_csv.ReadOptions(
                 use_threads=False,
                 autogenerate_column_names=True,
-                block_size=min(max(len(content) + 1, 1 << 12), _BLOCK),
+                block_size=min(max(len(content) + 1, 1 << 12), LONGEST_RECORD),
             ),
             parse_options=arrow_csv.ParseOptions(
                 delimiter=delimiter, newlines_in_values=True, invalid_row_handler=stop_at
@@ -174,34 +181,87 @@ def _read_csv(
                 path=path,
                 line=line,
             ) from error
+        if "straddl" in str(error):  # a record that does not fit into a block
+            raise too_long(path) from error
         # Arrow raises subclasses of nearly every built-in error on damaged files.
         raise DatasetError(
             f"this is not a table that can be read ({first_line(error)}); check its quotes and "
             "delimiters",
             path=path,
         ) from error
-    names = [str(column[0].as_py()).strip() for column in columns]
-    if "" in names:
-        raise DatasetError(
-            f"column {names.index('') + 1} has no name; the first line has to name all columns",
-            path=path,
-            line=line_of(-1),
-        )
-    check_unique(names, "column", path)
+    names = checked_names([column[0].as_py() for column in columns], path, line_of(-1))
     if len(columns[0]) < 2:
         raise DatasetError("the table has no rows below its first line; get it again", path=path)
     return Table(path, {n: column.slice(1) for n, column in zip(names, columns)}, line_of)
 
 
+def checked_names(cells: Sequence[Any], path: Any, line: int | None = None) -> list[str]:
+    """Return the names of columns, or say what is wrong with them."""
+    names = [one_spelling(str(cell).strip()) for cell in cells]
+    if "" in names:
+        raise DatasetError(
+            f"column {names.index('') + 1} has no name; the first line has to name all columns",
+            path=path,
+            line=line,
+        )
+    check_unique(names, "column", path)
+    return names
+
+
+def check_first_line(text: str, path: Any) -> None:
+    """Refuse a first line that names no columns but tells a spreadsheet the delimiter."""
+    found = re.match(r'"?sep=.', text, re.IGNORECASE)
+    if found is not None and "\n" in text[:8]:
+        raise DatasetError(
+            f"the first line {found[0]!r} is a hint for spreadsheets; remove it, the delimiter is "
+            "found without it",
+            path=path,
+            line=1,
+        )
+
+
+def check_characters(content: bytes, path: Any) -> None:
+    """Refuse what no text has: NUL characters."""
+    if b"\0" in content:
+        raise DatasetError(
+            "the file holds NUL characters and is no plain text, or it is UTF-16; save it as CSV "
+            "in UTF-8, or check that it is the right file",
+            path=path,
+        )
+
+
 def guess_delimiter(text: str) -> str:
-    """Return the first of comma, semicolon and tab that the header has outside quotes."""
+    r"""Return which of comma, semicolon and tab separates the columns.
+
+    The one that parts the first lines into equally many fields, more than with the others; where
+    none does, the first that the header has outside quotes.
+
+    Examples
+    --------
+    >>> from splmll.datasets.columns import guess_delimiter
+    >>> guess_delimiter("size, cm;tags\n1,5;a\n2,5;b\n")
+    ';'
+    """
+    head = text[:_HEAD_CHARACTERS].lstrip("\r\n")
+    widths = {each: _common_width(head, each) for each in _DELIMITERS}
+    best = max(_DELIMITERS, key=lambda each: widths[each])  # the first of equal ones
+    if widths[best] > 1:
+        return best
     # Quoted names may hold delimiters and line breaks: they say nothing about the file.
-    bare = re.sub(r'"[^"]*"', "", text[:_HEAD_CHARACTERS].lstrip("\r\n"))
-    head = re.split(r"[\r\n]", bare, maxsplit=1)[0]
-    for candidate in (",", ";", "\t"):
-        if candidate in head:
-            return candidate
-    return ","
+    names = re.split(r"[\r\n]", re.sub(r'"[^"]*"', "", head), maxsplit=1)[0]
+    return next((each for each in _DELIMITERS if each in names), _DELIMITERS[0])
+
+
+def _common_width(head: str, delimiter: str) -> int:
+    """Return the number of fields of the first records; 0 where they differ."""
+    records = csv.reader(io.StringIO(head, newline=""), delimiter=delimiter)
+    try:
+        found = [len(fields) for fields in islice(records, _HEAD_RECORDS) if fields]
+    except csv.Error:
+        return 0
+    if len(head) == _HEAD_CHARACTERS and len(found) < _HEAD_RECORDS:
+        found = found[:-1]  # it may be cut off
+    return found[0] if len(set(found)) == 1 else 0
 
 
 def count_columns(text: str, delimiter: str) -> int:

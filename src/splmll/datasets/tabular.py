@@ -7,6 +7,7 @@ built from them.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from splmll.datasets.checks import LABEL_TYPE, check_unique
+from splmll.datasets.checks import LABEL_TYPE, check_unique, one_spelling
 from splmll.datasets.columns import Table, read_columns
 from splmll.datasets.compressed import unpacked_name
 from splmll.datasets.dataset import Dataset
@@ -25,6 +26,8 @@ from splmll.exceptions import DatasetError
 MISSING_WORDS = ("", "?", "na", "n/a", "nan", "null", "none")
 # Tried in this order: a tag is more likely to contain one of the later characters.
 TAG_DELIMITERS = (";", "|", ",")
+# A whole number, or one with a decimal comma and the group that says so.
+_COMMA_NUMBER = re.compile(r"[+-]?\d+(,\d+)?(?:[eE][+-]?\d+)?")
 # More cells than this, and labels from a tag column are stored sparse.
 _DENSE_CELLS = 50_000_000
 
@@ -159,6 +162,7 @@ def label_columns(
             f"label_column='...'; the columns are {_some(table.names)}"
         )
     if label_prefix is not None:
+        label_prefix = one_spelling(label_prefix)
         chosen = [column for column in table.names if column.startswith(label_prefix)]
         if not chosen:
             raise table.error(
@@ -170,7 +174,7 @@ def label_columns(
                 "no name; rename it"
             )
         return chosen
-    chosen = [label_column] if label_column is not None else _as_list(labels)
+    chosen = _as_list(labels if label_column is None else label_column)
     if not chosen:
         raise table.error("labels=[] names no column; give at least one")
     _check_known(table, chosen, "label")
@@ -217,7 +221,7 @@ def _check_known(table: Table, columns: Iterable[str], what: str) -> None:
 def _as_list(names: str | Sequence[str] | None) -> list[str]:
     if names is None:
         return []
-    return [names] if isinstance(names, str) else list(names)
+    return [one_spelling(name) for name in ([names] if isinstance(names, str) else names)]
 
 
 def _some(names: Sequence[str], most: int = 12) -> str:
@@ -308,7 +312,7 @@ def read_tags(table: Table, column: str, delimiter: str | None) -> list[list[str
                     TAG_DELIMITERS[0],
                 )
             rows = [[tag.strip() for tag in cell.split(delimiter)] for cell in texts]
-    return [[tag for tag in dict.fromkeys(row) if tag] for row in rows]
+    return [[tag for tag in dict.fromkeys(map(one_spelling, row)) if tag] for row in rows]
 
 
 def tag_matrix(rows: Sequence[Sequence[str]], names: Sequence[str]) -> sparse.csr_array:
@@ -368,6 +372,14 @@ def read_feature(
         if values is not None:
             _check_numbers(table, column, values, allow_missing)
             return values, "numeric"
+        comma = _decimal_comma(words)
+        if comma is not None:
+            raise table.error(
+                f"the column {column!r} holds {words[comma]!r}, a number with a decimal comma; "
+                "write a point in all of them (in a spreadsheet by the language of the file), or "
+                "name the column in --text (in Python text or categorical) if these are words",
+                comma,
+            )
         if forced == "numeric":
             row = _first_non_number(words)
             raise table.error(
@@ -471,8 +483,16 @@ def _first_non_number(words: np.ndarray) -> int:
     return 0
 
 
+def _decimal_comma(words: np.ndarray) -> int | None:
+    """Return the first row with a decimal comma if all words are numbers written so, else None."""
+    found = [None if word is None else _COMMA_NUMBER.fullmatch(word) for word in words]
+    if any(match is None and word is not None for match, word in zip(found, words)):
+        return None
+    return next((row for row, match in enumerate(found) if match and match[1]), None)
+
+
 def _texts(table: Table, column: str) -> np.ndarray:
-    """Return a column as an object array of str and None."""
+    """Return a column as an object array of str and None, each text in one spelling."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -485,6 +505,8 @@ def _texts(table: Table, column: str) -> np.ndarray:
         )
     if _is_number(kind) or pa.types.is_null(kind):
         cells = pc.cast(cells, pa.string())
+    elif not pa.types.is_null(cells.type):
+        cells = pc.utf8_normalize(cells, form="NFC")
     result = np.empty(len(cells), dtype=object)
     result[:] = cells.to_pylist()
     return result

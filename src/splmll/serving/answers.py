@@ -45,7 +45,7 @@ async def answer(
     asked : Asked
         Threshold and number of labels.
     query : Query
-        Whether a CSV answer has scores.
+        What a CSV answer holds.
     as_csv : bool
         Whether the answer is a CSV file.
 
@@ -59,14 +59,26 @@ async def answer(
 
         def make() -> Response:
             if as_csv:
-                return _csv(explanations_as_csv(found, model, asked.threshold, asked.top))
+                return _csv(
+                    explanations_as_csv(
+                        found, model, asked.threshold, asked.top, formulas=query.formulas
+                    )
+                )
             return json_response(explanations(found, model, asked.threshold, asked.top))
     else:
         size = found.scores.size
 
         def make() -> Response:
             if as_csv:
-                return _csv(predictions_as_csv(found, model, asked.threshold, query.scores))
+                return _csv(
+                    predictions_as_csv(
+                        found,
+                        model,
+                        asked.threshold,
+                        scores=query.scores,
+                        formulas=query.formulas,
+                    )
+                )
             return json_response(predictions(found, model, asked.threshold, asked.top))
 
     return await asyncio.to_thread(make) if as_csv or size > _MANY_NUMBERS else make()

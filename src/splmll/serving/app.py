@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
@@ -22,6 +22,7 @@ from splmll.serving.answers import answer, error_response, json_response, prefer
 from splmll.serving.asking import read_asked, read_query
 from splmll.serving.describe import label_entries, landmark_entries, model_entry
 from splmll.serving.errors import ServiceError
+from splmll.serving.hosts import Hosts
 from splmll.serving.limits import Limits
 from splmll.serving.metrics import Metrics
 from splmll.serving.model import KINDS, PREDICT
@@ -31,11 +32,15 @@ from splmll.serving.registry import ModelRegistry
 from splmll.serving.security import Guard, content_policy
 
 _LOG = logging.getLogger("splmll.serving")
-_POST_PARAMETERS = ("model", "threshold", "top", "scores")
+_POST_PARAMETERS = ("model", "threshold", "top", "scores", "formulas")
 
 
 def create_app(
-    models: Mapping[str, str | Path], *, token: str | None = None, limits: Limits | None = None
+    models: Mapping[str, str | Path],
+    *,
+    token: str | None = None,
+    limits: Limits | None = None,
+    hosts: Collection[str] = (),
 ) -> FastAPI:
     """Load models and return the service that answers for them.
 
@@ -47,11 +52,15 @@ def create_app(
         What clients must send as ``Authorization: Bearer TOKEN``; by default anyone may ask.
     limits : Limits, optional
         How much a request may ask.
+    hosts : collection of str
+        Names by which the service may be called besides ``localhost`` and addresses in numbers;
+        ``"*"`` for all.
 
     Returns
     -------
     app : FastAPI
-        An ASGI application. ``app.state.registry`` holds the models.
+        An ASGI application. ``app.state.registry`` holds the models, ``app.state.limits`` what
+        a server in front of it should know.
 
     Examples
     --------
@@ -72,13 +81,13 @@ def create_app(
     metrics = Metrics()
     registry = ModelRegistry({name: Path(place) for name, place in models.items()}, limits, metrics)
     app = _Service(title="splmll", version=__version__, docs_url=None, redoc_url=None)
-    app.state.registry = registry
+    app.state.registry, app.state.limits = registry, limits
     app.describe = partial(describe_service, registry, limits, token is not None)
     _add_errors(app)
     _add_descriptions(app, registry, metrics)
     for kind in KINDS:
         _add_question(app, kind, registry, limits, metrics)
-    app.add_middleware(Guard, token=token)
+    app.add_middleware(Guard, token=token, hosts=Hosts(hosts))
     paths = frozenset(route.path for route in app.routes if hasattr(route, "path"))
     app.add_middleware(_Measured, metrics=metrics, paths=paths)
     return app

@@ -46,12 +46,15 @@ class Query:
         How many labels to show; None: all.
     scores : bool
         Whether a CSV answer has a column for the score of each label.
+    formulas : bool
+        Whether cells of a CSV answer that a spreadsheet would compute stay as they are.
     """
 
     model: str | None = None
     threshold: float | None = None
     top: int | None = None
     scores: bool = False
+    formulas: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,10 +118,10 @@ def read_query(request: Request, allowed: Collection[str]) -> Query:
         given["top"] = check_top(
             int(given["top"]) if _COUNT.fullmatch(given["top"]) else given["top"]
         )
-    if "scores" in given:
-        if given["scores"] not in ("true", "false"):
-            _wrong_option("scores", given["scores"], "true or false")
-        given["scores"] = given["scores"] == "true"
+    for name in given.keys() & {"scores", "formulas"}:
+        if given[name] not in ("true", "false"):
+            _wrong_option(name, given[name], "true or false")
+        given[name] = given[name] == "true"
     return Query(**given)
 
 

@@ -15,6 +15,7 @@ from splmll.exceptions import DatasetError
 from splmll.serving.errors import ServiceError
 from splmll.serving.limits import Limits
 from splmll.tagging.files import iterate_rows, read_landmarks
+from splmll.tagging.formulas import without_formula
 from splmll.tagging.output import prediction_writer
 
 if TYPE_CHECKING:
@@ -77,7 +78,12 @@ def rows_as_csv(rows: list[dict[str, Any]], model: ServedModel, kind: str) -> st
 
 
 def predictions_as_csv(
-    found: Scored, model: ServedModel, threshold: float | None, scores: bool
+    found: Scored,
+    model: ServedModel,
+    threshold: float | None,
+    *,
+    scores: bool = False,
+    formulas: bool = False,
 ) -> bytes:
     """Return predictions as ``splmll predict`` writes them."""
     names = model.label_names
@@ -85,13 +91,18 @@ def predictions_as_csv(
     sure = pd.DataFrame(found.scores, columns=names) if scores else None
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "tags.csv"
-        with prediction_writer(path, model.tagger.reading, names) as writer:
+        with prediction_writer(path, model.tagger.reading, names, formulas=formulas) as writer:
             writer.write(labels, sure, {})
         return path.read_bytes()
 
 
 def explanations_as_csv(
-    found: Explained, model: ServedModel, threshold: float | None, top: int | None
+    found: Explained,
+    model: ServedModel,
+    threshold: float | None,
+    top: int | None,
+    *,
+    formulas: bool = False,
 ) -> bytes:
     """Return explanations as one line for each row and label, best label of a row first."""
     predicted = found.scored.above(threshold)
@@ -99,10 +110,11 @@ def explanations_as_csv(
     order = np.argsort(-found.totals, axis=1, kind="stable")[:, : top or n_labels]
     row = np.repeat(np.arange(len(order)), order.shape[1])
     label = order.ravel()
+    names = [name if formulas else without_formula(name) for name in model.label_names]
     table = pd.DataFrame(
         {
             "row": row + 1,
-            "label": np.asarray(model.label_names, dtype=object)[label],
+            "label": np.asarray(names, dtype=object)[label],
             "score": found.totals[row, label],
             "predicted": predicted[row, label].astype(int),
             "base": found.base[label],
@@ -113,6 +125,8 @@ def explanations_as_csv(
         columns=[f"landmark:{name}" for name in model.landmarks()],
     )
     whole = pd.concat([table, added], axis=1)
+    if not formulas:
+        whole = whole.rename(columns=without_formula)
     return whole.to_csv(index=False, lineterminator="\n", float_format="%.6g").encode()
 
 

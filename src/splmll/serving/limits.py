@@ -27,6 +27,12 @@ class Limits:
         Requests that are joined into one call of a model; 1 joins none.
     batch_seconds : float
         How long the first of them waits for others while the model is idle.
+    head_bytes : int
+        The longest head of a request: path, query and header fields.
+    head_fields : int
+        The most header fields of a request.
+    head_seconds : float
+        How long a head may take to arrive, and what is left of a body that is not wanted.
 
     Examples
     --------
@@ -46,6 +52,9 @@ class Limits:
     waiting: int = 1024
     batch: int = 64
     batch_seconds: float = 0.002
+    head_bytes: int = 32 * 1024
+    head_fields: int = 100
+    head_seconds: float = 10.0
 
     def __post_init__(self) -> None:
         for each in fields(self):

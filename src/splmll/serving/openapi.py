@@ -37,6 +37,7 @@ _SUMMARIES = {
 _ERRORS = {
     "400": "The body cannot be read.",
     "401": "The token is missing or wrong.",
+    "403": "A page of another site asked, without the token.",
     "404": "There is no such model.",
     "409": "The method of the model has no landmarks.",
     "413": "The body, its rows or the answer would be too large.",
@@ -155,7 +156,7 @@ def _question(kind: str, models: list[ServedModel], limits: Limits, token: bool)
             answered["example"] = explanations(found, models[0], None, _EXAMPLE_TOP)
         else:
             answered["example"] = predictions(found, models[0], None, _EXAMPLE_TOP)
-            csv_answer["example"] = predictions_as_csv(found, models[0], None, False).decode()
+            csv_answer["example"] = predictions_as_csv(found, models[0], None).decode()
     parameters = [
         *_model_parameter(models),
         _parameter("threshold", {"type": "number", **_THRESHOLD}),
@@ -164,8 +165,16 @@ def _question(kind: str, models: list[ServedModel], limits: Limits, token: bool)
             "scores",
             {"type": "boolean", "description": "Whether a CSV answer has a score for each label."},
         ),
+        _parameter(
+            "formulas",
+            {
+                "type": "boolean",
+                "description": "Whether CSV cells that a spreadsheet would compute stay as they "
+                "are; by default an apostrophe before them makes them text.",
+            },
+        ),
     ]
-    failures = ["400", "404", "409", "413", "415", "422", "503", "504"]
+    failures = ["400", "403", "404", "409", "413", "415", "422", "503", "504"]
     if kind == PREDICT:
         failures.remove("409")
     return {
@@ -197,7 +206,7 @@ def _listing(
                 "description": summary,
                 "content": {JSON: {"schema": _reference(schema)}},
             },
-            **_errors(["404", "422", *failures, *(["401"] if token else [])]),
+            **_errors(["403", "404", "422", *failures, *(["401"] if token else [])]),
         },
         **({"security": [{"token": []}]} if token else {}),
     }

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from splmll.datasets.checks import one_spelling
 from splmll.names import listed, suggestion
 from splmll.serving.errors import ServiceError
 from splmll.tagging import Tagger
+from splmll.tagging.rows import MOST_NUMBER
 
-# Larger ones overflow in the single precision of networks.
-MOST_NUMBER = 1e30
 _SHOWN_CHARACTERS = 40  # of a wrong value in a message
 _NUMBER_TYPES = frozenset({float, int, bool})
 
@@ -157,7 +157,7 @@ class RowReader:
         for number, row in enumerate(rows):
             for place, value in enumerate(self._words_of(row)):
                 if type(value) is str:
-                    words[number, place] = value
+                    words[number, place] = one_spelling(value)
                 elif value is None:
                     words[number, place] = ""
                 else:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import hmac
+import logging
 import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from splmll.serving.answers import error_response
 from splmll.serving.errors import ServiceError
+from splmll.serving.hosts import Hosts
 
+_LOG = logging.getLogger("splmll.serving")
 TOKEN_VARIABLE = "SPLMLL_TOKEN"
 # The page asks for the token itself; whoever looks whether the service lives needs none.
 OPEN_PATHS = frozenset({"/", "/health"})
@@ -23,12 +27,17 @@ _HEADERS = {
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
+    "Cross-Origin-Resource-Policy": "same-origin",
 }
+_TOLD_HOSTS = 20  # names in the log; whoever sends more of them is no user
 _NOTHING = "default-src 'none'; frame-ancestors 'none'"
 
 
 class Guard:
-    """Middleware: refuses requests without the token, and adds headers for browsers.
+    """Middleware: refuses who may not ask, before the body is read; adds headers for browsers.
+
+    Refused are requests to a name that is not the service's, requests without the token, and
+    requests that a page of another site sends without the token.
 
     Parameters
     ----------
@@ -36,11 +45,14 @@ class Guard:
         What is guarded.
     token : str or None
         The token; None: everyone may ask.
+    hosts : Hosts
+        The names of the service.
     """
 
-    def __init__(self, app: ASGIApp, token: str | None) -> None:
-        self.app = app
+    def __init__(self, app: ASGIApp, token: str | None, hosts: Hosts) -> None:
+        self.app, self.hosts = app, hosts
         self.token = None if token is None else token.encode()
+        self._strange_hosts: set[str] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -56,18 +68,47 @@ class Guard:
                 headers.setdefault("Content-Security-Policy", _NOTHING)
             await send(message)
 
-        if self._may_ask(scope):
-            await self.app(scope, receive, send_with_headers)
-        else:
-            await error_response(_NOT_ALLOWED)(scope, receive, send_with_headers)
+        refusal = self._refusal(scope)
+        await (refusal or self.app)(scope, receive, send_with_headers)
 
-    def _may_ask(self, scope: Scope) -> bool:
-        if self.token is None or scope["path"] in OPEN_PATHS:
-            return True
-        kind, _, given = Headers(scope=scope).get("authorization", "").partition(" ")
+    def _refusal(self, scope: Scope) -> Response | None:
+        """Return the answer to who may not ask; None for who may."""
+        headers = Headers(scope=scope)
+        given = headers.getlist("host")
+        if len(given) != 1 or not self.hosts.allow(given[0]):
+            self._tell_strange(", ".join(given))
+            # No word to a page that calls this service by its own name.
+            refusal = Response(status_code=421)
+        elif self._knows_token(headers):
+            return None
+        elif self.token is not None and scope["path"] not in OPEN_PATHS:
+            refusal = error_response(_NOT_ALLOWED)
+        elif self.hosts.is_foreign(headers, scope["method"]):
+            refusal = error_response(_OTHER_SITE)
+        else:
+            return None
+        if headers.get("content-length", "0") != "0" or "transfer-encoding" in headers:
+            refusal.headers["Connection"] = "close"  # the body is not read
+        return refusal
+
+    def _knows_token(self, headers: Headers) -> bool:
+        if self.token is None:
+            return False
+        kind, _, given = headers.get("authorization", "").partition(" ")
         # In constant time: how long it takes says nothing about how much of it was right.
         right = hmac.compare_digest(given.strip().encode("latin-1"), self.token)
         return right and kind.lower() == "bearer"
+
+    def _tell_strange(self, host: str) -> None:
+        """Say once in the log what was refused: it may be a name that was forgotten."""
+        if host in self._strange_hosts or len(self._strange_hosts) >= _TOLD_HOSTS:
+            return
+        self._strange_hosts.add(host)
+        _LOG.warning(
+            "A request to the host %.100r was refused; if that is a name of this service, start it "
+            "with --allow-host NAME (in Python hosts=[...]).",
+            host,
+        )
 
 
 _NOT_ALLOWED = ServiceError(
@@ -75,6 +116,11 @@ _NOT_ALLOWED = ServiceError(
     "unauthorized",
     "This service needs a token; send it as the header 'Authorization: Bearer TOKEN'.",
     headers={"WWW-Authenticate": "Bearer"},
+)
+_OTHER_SITE = ServiceError(
+    403,
+    "other_site",
+    "A page of another site may not ask this service; open its own page, or ask from a program.",
 )
 
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import uvicorn
 
+from splmll.serving.heads import bounded_protocol
+
 _LOG = logging.getLogger("splmll.serving")
 _BACKLOG = 2048  # connections that may wait to be accepted
 _KEEP_ALIVE_SECONDS = 30
@@ -70,6 +72,32 @@ def is_loopback(bound: socket.socket) -> bool:
     return ipaddress.ip_address(bound.getsockname()[0].partition("%")[0]).is_loopback
 
 
+def names_of(host: str, bound: socket.socket) -> list[str]:
+    """Return the names by which a socket is rightly called, besides addresses in numbers.
+
+    Parameters
+    ----------
+    host : str
+        The interface that was asked for; its own name where it has one.
+    bound : socket
+        Where other machines reach it, the name of this one counts, too.
+
+    Returns
+    -------
+    names : list of str
+    """
+    given = [] if _is_number(host) else [host]
+    return given if is_loopback(bound) else [*given, socket.gethostname()]
+
+
+def _is_number(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return False
+    return True
+
+
 def run(app: Any, bound: socket.socket) -> None:
     """Serve until the process is told to end; what is running then is finished.
 
@@ -84,6 +112,8 @@ def run(app: Any, bound: socket.socket) -> None:
     """
     config = uvicorn.Config(
         app,
+        http=bounded_protocol(app.state.limits),
+        ws="none",
         access_log=False,
         log_level="warning",
         lifespan="off",

@@ -15,13 +15,14 @@ import numpy as np
 import pandas as pd
 
 from splmll.datasets import Dataset, read_dataset, read_table
-from splmll.datasets.checks import existing_file
+from splmll.datasets.checks import existing_file, one_spelling
 from splmll.datasets.chunks import Chunk, read_chunks
 from splmll.datasets.columns import Table, read_columns
 from splmll.datasets.reading import format_of
 from splmll.datasets.tabular import TAG_DELIMITERS, read_feature, read_numbers
 from splmll.exceptions import DatasetError
 from splmll.names import check_columns, listed
+from splmll.tagging.rows import check_size
 
 _TABLES = ("csv", "tsv", "parquet")
 _KINDS = ("text", "categorical", "numeric")
@@ -85,14 +86,19 @@ def read_examples(
     (['oil', 'pump'], {'body': 'text'}, {'label_column': 'tags', 'label_delimiter': ';'})
     """
     place = existing_file(path)
+    labels, text, ignore = (
+        [one_spelling(name) for name in each] for each in (labels, text, ignore)
+    )
     if min_count is not None and min_count < 1:
         raise ValueError(f"min_count={min_count} must be a whole number of at least 1.")
     if format_of(place) not in _TABLES:
         data, reading = _read_matrix(place, labels, [*text, *ignore])
+        check_size(data.X, data.feature_names, place)
         return _without_rare_labels(data, min_count), reading
     table = read_columns(place)
     reading = reading_of(table, labels, delimiter, text, ignore)
     data = read_table(table, **reading, text=list(text), ignore=list(ignore), allow_missing=True)
+    check_size(data.X, data.feature_names, place)
     if "label_column" in reading and min_count is None:
         _check_tags(data, table, labels[0])
     return _without_gaps_in_texts(_without_rare_labels(data, min_count)), reading
@@ -153,7 +159,9 @@ def read_alike(path: str | Path, reading: Reading, features: dict[str, str]) -> 
     place = existing_file(path)
     _check_kind_of_file(place, features)
     if not features:
-        return read_dataset(place, **reading)
+        data = read_dataset(place, **reading)
+        check_size(data.X, data.feature_names, place)
+        return data
     table = read_columns(place)
     names = table.names
     labels = reading.get("labels") or [reading.get("label_column")]
@@ -169,6 +177,7 @@ def read_alike(path: str | Path, reading: Reading, features: dict[str, str]) -> 
     ]
     options: dict[str, Any] = {**reading, **by_kind, "ignore": others}
     data = read_table(table, **options, allow_missing=True)
+    check_size(data.X, data.feature_names, place)
     return _without_gaps_in_texts(data)
 
 
@@ -196,12 +205,15 @@ def iterate_rows(
     place = existing_file(path)
     _check_kind_of_file(place, features)
     if not features:
-        yield read_dataset(place, **reading).X, None
+        data = read_dataset(place, **reading)
+        check_size(data.X, data.feature_names, place)
+        yield data.X, None
         return
     for chunk in read_chunks(place, rows):
         check_columns(features, chunk.names, path)
         columns = {name: read_feature(chunk, name, features[name], True)[0] for name in features}
         frame = pd.DataFrame(columns)
+        check_size(frame, list(features), place, chunk.first)
         yield _fill_texts(frame, features), chunk
 
 

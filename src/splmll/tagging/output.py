@@ -22,6 +22,7 @@ from splmll.atomic import atomic_write
 from splmll.datasets.checks import check_unique
 from splmll.datasets.tabular import TAG_DELIMITERS
 from splmll.exceptions import DatasetError
+from splmll.tagging.formulas import without_formula
 
 TAGS = "tags"  # name of the column where the training file had none
 SCORES = "scores"  # name in JSON Lines, where they are one object
@@ -53,8 +54,10 @@ class Writer(Protocol):
 class _CsvWriter:
     """Lines of text; tags of a row in one cell."""
 
-    def __init__(self, file: Any, reading: dict[str, Any], label_names: Sequence[str]) -> None:
-        self.file, self.reading = file, reading
+    def __init__(
+        self, file: Any, reading: dict[str, Any], label_names: Sequence[str], formulas: bool
+    ) -> None:
+        self.file, self.reading, self.formulas = file, reading, formulas
         self.delimiter = tag_delimiter(reading, label_names)
         self.first = True
 
@@ -75,20 +78,25 @@ class _CsvWriter:
             }
             lists.update(written)
         cells = {
-            name: pd.Series([self._cell(each) for each in values], dtype=object)
+            self._harmless(name): pd.Series([self._cell(each) for each in values], dtype=object)
             if isinstance(values, list)
             else values
             for name, values in lists.items()
         }
+        check_unique([self._harmless(name) for name in lists], "column of the result", None)
         pd.DataFrame(cells).to_csv(
             self.file, index=False, header=self.first, lineterminator="\n", float_format="%.6g"
         )
         self.first = False
 
     def _cell(self, value: Any) -> Any:
-        if not isinstance(value, list):
-            return value
-        return json.dumps(value) if self.delimiter is None else self.delimiter.join(value)
+        if isinstance(value, list):
+            parts = [self._harmless(each) for each in value]
+            return json.dumps(parts) if self.delimiter is None else self.delimiter.join(parts)
+        return self._harmless(value)
+
+    def _harmless(self, value: Any) -> Any:
+        return value if self.formulas else without_formula(value)
 
 
 class _LinesWriter:
@@ -159,6 +167,7 @@ def prediction_writer(
     label_names: Sequence[str],
     *,
     as_json: bool = False,
+    formulas: bool = False,
 ) -> Iterator[Writer]:
     """Open a file for predictions, which is there when the block has ended well.
 
@@ -172,6 +181,9 @@ def prediction_writer(
         All labels.
     as_json : bool, default=False
         Whether the standard output gets JSON Lines in place of CSV.
+    formulas : bool, default=False
+        Whether cells of a CSV file that a spreadsheet would compute stay as they are; by default
+        an apostrophe before them makes them text. Other files always hold what was given.
 
     Yields
     ------
@@ -191,7 +203,7 @@ def prediction_writer(
     if path is None:
         lines, table = (
             _LinesWriter(sys.stdout, reading),
-            _CsvWriter(sys.stdout, reading, label_names),
+            _CsvWriter(sys.stdout, reading, label_names, formulas),
         )
         yield lines if as_json else table
         return
@@ -209,7 +221,7 @@ def prediction_writer(
             if suffix == _LINES:
                 yield _LinesWriter(file, reading)
             else:
-                yield _CsvWriter(file, reading, label_names)
+                yield _CsvWriter(file, reading, label_names, formulas)
 
 
 def check_output(path: Path, source: Path | None = None) -> None:

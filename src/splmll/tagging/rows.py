@@ -9,7 +9,12 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from splmll.datasets.checks import one_spelling
+from splmll.exceptions import DatasetError
 from splmll.names import check_columns
+
+# Larger numbers overflow when they are squared and summed, in single precision at once.
+MOST_NUMBER = 1e30
 
 
 def checked_rows(rows: Any, feature_names: Sequence[str], kinds: dict[str, str]) -> Any:
@@ -37,7 +42,8 @@ def _column(values: pd.Series, kind: str) -> pd.Series:
                 f"The column {values.name!r} must hold numbers: {error}. Correct it."
             ) from error
     # A missing category is one of its own, a missing text has no words.
-    return values.astype(object).where(values.notna(), "").map(str).astype(object)
+    words = values.astype(object).where(values.notna(), "").map(str)
+    return words.map(one_spelling).astype(object)
 
 
 def take_rows(rows: Any, numbers: list[int]) -> Any:
@@ -55,3 +61,36 @@ def named_columns(X: Any, names: Sequence[str]) -> Any:
 def dense(labels: Any) -> np.ndarray:
     """Return labels as an array, sparse or not."""
     return labels.toarray() if sparse.issparse(labels) else np.asarray(labels)
+
+
+def check_size(X: Any, names: Sequence[str], path: Any, first: int = 0) -> None:
+    """Raise DatasetError where a number is too large for a model to compute with.
+
+    Parameters
+    ----------
+    X : DataFrame, ndarray or sparse array
+        Features; missing values are left alone.
+    names : sequence of str
+        Names of the features.
+    path : path-like
+        Where they come from.
+    first : int
+        How many rows of the file come before these.
+    """
+    if isinstance(X, pd.DataFrame):
+        numeric = [k for k, name in enumerate(X.columns) if X[name].dtype.kind == "f"]
+        values = X.iloc[:, numeric].to_numpy(dtype=float)
+    else:
+        values, numeric = X, list(range(X.shape[1]))
+    cells = values.data if sparse.issparse(values) else values
+    with np.errstate(invalid="ignore"):
+        if not (np.abs(cells) > MOST_NUMBER).any():
+            return
+        row, column = (int(part[0]) for part in (abs(values) > MOST_NUMBER).nonzero())
+    name = names[numeric[column]]
+    raise DatasetError(
+        f"row {first + row + 1}: the column {name!r} holds {values[row, column]:g}, and "
+        f"models compute with numbers up to {MOST_NUMBER:g}; correct it, give the column in "
+        "another unit, or leave it out",
+        path=path,
+    )

@@ -40,7 +40,7 @@ from splmll.progress import Progress, Stages
 from splmll.tagging.files import reading_of
 from splmll.tagging.measured import measure_out_of_fold
 from splmll.tagging.pipeline import DEFAULT_METHOD, MOST_CATEGORIES, TEXT
-from splmll.tagging.rows import checked_rows
+from splmll.tagging.rows import check_size, checked_rows
 from splmll.tagging.tagger import Tagger
 from splmll.tagging.words import Words
 
@@ -180,7 +180,9 @@ class StreamedTable:
         cells = {
             name: read_feature(chunk, name, kind, True)[0] for name, kind in self.kinds.items()
         }
-        return checked_rows(pd.DataFrame(cells), list(self.kinds), self.kinds)
+        frame = pd.DataFrame(cells)
+        check_size(frame, list(self.kinds), self.path, chunk.first)
+        return checked_rows(frame, list(self.kinds), self.kinds)
 
     def labels(self, chunk: Chunk) -> Any:
         """Return the labels of some rows, a column for every label of the table."""

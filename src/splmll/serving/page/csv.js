@@ -42,8 +42,15 @@ function parseCsv(content, delimiter = guessDelimiter(content)) {
   return records;
 }
 
+// What a spreadsheet would compute: as in the CSV answers of the service (splmll.tagging.formulas).
+const NUMBER = "[+-]?(?:\\d+\\.?\\d*|\\.\\d+)(?:[eE][+-]?\\d+)?";
+const FORMULA = new RegExp(
+  `(^|[;\\t\\r\\n])(?= *[=+\\-@\uff1d\uff0b\uff0d\uff20]|[\\t\\r])(?! *${NUMBER} *(?:$|[;\\t\\r\\n]))`,
+  "g",
+);
+
 const csvCell = (value) => {
-  const text = String(value);
+  const text = String(value).replace(FORMULA, "$1'");
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 
