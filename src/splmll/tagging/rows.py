@@ -55,3 +55,25 @@ def named_columns(X: Any, names: Sequence[str]) -> Any:
 def dense(labels: Any) -> np.ndarray:
     """Return labels as an array, sparse or not."""
     return labels.toarray() if sparse.issparse(labels) else np.asarray(labels)
+
+
+def label_counts(Y: Any) -> np.ndarray:
+    """Return how many rows are known to have each label.
+
+    Parameters
+    ----------
+    Y : array or sparse matrix of shape (n_rows, n_labels)
+        0 and 1; NaN where a label is not known.
+
+    Returns
+    -------
+    counts : ndarray of int of shape (n_labels,)
+    """
+    known = Y if sparse.issparse(Y) else np.nan_to_num(np.asarray(Y))
+    return np.asarray(known.sum(axis=0)).ravel().astype(int)
+
+
+def has_unknown(Y: Any) -> bool:
+    """Return whether some label of some row is not known."""
+    values = Y.data if sparse.issparse(Y) else np.asarray(Y)
+    return bool(np.issubdtype(values.dtype, np.floating) and np.isnan(values).any())

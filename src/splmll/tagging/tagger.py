@@ -45,7 +45,7 @@ from splmll.tagging.pipeline import (
     place_networks,
     without_words,
 )
-from splmll.tagging.rows import checked_rows, dense, named_columns, take_rows
+from splmll.tagging.rows import checked_rows, dense, has_unknown, named_columns, take_rows
 from splmll.tagging.scoring import Carriers, carriers, score
 from splmll.tagging.words import NoWordsError, Words
 
@@ -211,6 +211,8 @@ class Tagger:
             settings=settings,
             words=words,
         )
+        if has_unknown(data.Y):
+            _check_takes_unknown(data, pipeline[-1], method, test_size)
         X = checked_rows(data.X, data.feature_names, data.column_kinds)
         learning = _Learning(data, known_method(method), device, on_cost, on_progress)
         measured = None
@@ -319,6 +321,20 @@ class Tagger:
         probabilities depends on the method.
         """
         return self._frame(self.pipeline.predict_proba(self._checked(rows)), rows)
+
+    def features(self, rows: Any) -> Any:
+        """Return rows as the method, the last step of the pipeline, takes them.
+
+        Parameters
+        ----------
+        rows : DataFrame, array or sparse matrix
+            As in :meth:`predict`.
+
+        Returns
+        -------
+        features : ndarray or CSR array of shape (n_rows, n_features)
+        """
+        return self._features(self._checked(rows))
 
     def evaluate(self, data: Dataset) -> Measured:
         """Measure on rows whose labels are known.
@@ -563,6 +579,24 @@ class Tagger:
         return (
             f"<Tagger {self.method}: {self.n_rows} rows, {len(self.feature_names)} features, "
             f"{len(self.label_names)} labels>"
+        )
+
+
+def _check_takes_unknown(
+    data: Dataset, estimator: Any, method: str, test_size: float | None
+) -> None:
+    """Refuse unknown labels where a method has no use for them."""
+    if test_size is not None:
+        raise DatasetError(
+            "some labels are not known, so no rows can be held out in proportion; leave out "
+            "--test-size (in Python test_size): SPL-MLL measures out of fold",
+            path=data.name,
+        )
+    if not isinstance(estimator, SPLMLL):
+        raise DatasetError(
+            f"some labels are not known, and {known_method(method)} needs them all; fill them in, "
+            f"or take the method {DEFAULT_METHOD}",
+            path=data.name,
         )
 
 
