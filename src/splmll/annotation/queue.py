@@ -15,6 +15,7 @@ import numpy as np
 from splmll.annotation.store import AnswerStore, Counts, RowAnswers
 from splmll.annotation.table import AnnotationTable
 from splmll.tagging import Tagger
+from splmll.tagging.rows import dense
 
 RULE = "(stop rule)"  # the annotator of rows in which there was nothing to ask
 _LOOK_AHEAD = 64  # rows that are looked at together when there was nothing to ask in one
@@ -339,16 +340,16 @@ class _Mind:
         return known
 
     def look(self, row: int, known: np.ndarray, skipped: set[str]) -> _Look:
+        """Return what to ask about a row, and what is believed of its labels."""
         X = self.features[[row]]
         asked = self.model.ask(X, known[None, :], n=1 + len(skipped), enough=self.enough)
         names = [self._name(each) for each in asked.labels[0]]
         question = next((name for name in names if name is not None and name not in skipped), None)
-        completed = self.model.complete(X, known[None, :])
         probabilities = self.model.complete(X, known[None, :], return_scores=True)[0]
+        labels = dense(self.model.complete(X, known[None, :]))[0] != 0
         probability = 0.0 if question is None else float(probabilities[self.place[question]])
-        return _Look(
-            question, probability, float(asked.expected_errors[0]), probabilities, completed[0]
-        )
+        expected = float(asked.expected_errors[0])
+        return _Look(question, probability, expected, probabilities, labels)
 
     def silent(self, rows: Sequence[int]) -> list[int]:
         """Return those of some rows in which there is nothing to ask."""
@@ -360,7 +361,37 @@ class _Mind:
         return [row for row, labels in zip(rows, asked.labels) if labels[0] is None]
 
     def implied(self, row: int, known: np.ndarray, found: RowAnswers, look: _Look) -> list[Implied]:
-        raise NotImplementedError
+        """Return the open labels that hold, or that the answers have ruled out, the surest first.
+
+        An answer is a reason as far as the probability would be another one without it.
+        """
+        answered = [self.place[label] for label in found.known if label in self.place]
+        without = np.repeat(known[None, :], 1 + len(answered), axis=0)
+        without[0] = self.table.given[row]
+        for number, label in enumerate(answered, start=1):
+            without[number, label] = np.nan
+        X = self.features[[row] * len(without)]
+        scores = self.model.complete(X, without, return_scores=True)
+        held_before = dense(self.model.complete(X[:1], without[:1]))[0] != 0
+        shown = np.flatnonzero(np.isnan(known) & (look.labels | held_before))
+        implied = []
+        for label in shown:
+            change = look.probabilities[label] - scores[1:, label]
+            strongest = np.argsort(-np.abs(change), kind="stable")[:_MOST_REASONS]
+            implied.append(
+                Implied(
+                    label=self.names[label],
+                    probability=float(look.probabilities[label]),
+                    before=float(scores[0, label]),
+                    holds=bool(look.labels[label]),
+                    because=[
+                        (self.names[answered[k]], bool(known[answered[k]]), float(change[k]))
+                        for k in strongest
+                        if abs(change[k]) >= _LEAST_CHANGE
+                    ],
+                )
+            )
+        return sorted(implied, key=lambda each: (not each.holds, -each.probability))
 
     def _name(self, label: Any) -> str | None:
         if label is None or isinstance(label, str):

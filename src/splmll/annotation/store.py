@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 from splmll.exceptions import DatasetError
@@ -235,10 +236,17 @@ class AnswerStore:
                 )
             new = list(enumerate(digests))[len(known) :]
             self._base.executemany("INSERT INTO rows (row, digest) VALUES (?, ?)", new)
-            self._base.executemany(
-                "INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)",
-                list((facts or {}).items()),
-            )
+            self._write_facts(facts or {})
+
+    def remember(self, facts: Mapping[str, str]) -> None:
+        """Keep names and values, such as where the model is; see :meth:`facts`."""
+        with self._writing():
+            self._write_facts(facts)
+
+    def _write_facts(self, facts: Mapping[str, str]) -> None:
+        self._base.executemany(
+            "INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)", list(facts.items())
+        )
 
     def facts(self) -> dict[str, str]:
         """Return what was remembered beside the rows."""
@@ -373,14 +381,8 @@ class AnswerStore:
             entries = self._base.execute(
                 f"SELECT {_FIELDS} FROM entries e WHERE {_STANDS} ORDER BY row, id"
             ).fetchall()
-        of_row: list[Entry] = []
-        for entry in map(lambda each: Entry(*each), entries):
-            if of_row and of_row[0].row != entry.row:
-                yield of_row[0].row, _counting(of_row)
-                of_row = []
-            of_row.append(entry)
-        if of_row:
-            yield of_row[0].row, _counting(of_row)
+        for row, of_row in groupby((Entry(*each) for each in entries), key=lambda each: each.row):
+            yield row, _counting(of_row)
 
     def history(self) -> list[Entry]:
         """Return all entries in their order, also those that were taken back."""
@@ -432,6 +434,13 @@ class AnswerStore:
             if other is None:
                 self._hold(annotator, row, now + seconds)
             return other is None
+
+    def release(self, annotator: str, row: int) -> None:
+        """Let others have a row that an annotator held."""
+        with self._writing():
+            self._base.execute(
+                "DELETE FROM leases WHERE row = ? AND annotator = ?", [row, annotator]
+            )
 
     def finished(self) -> set[int]:
         """Return the rows that are done."""

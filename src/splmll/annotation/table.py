@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +66,9 @@ class AnnotationTable:
     texts: list[str]
     given: np.ndarray
     digests: list[str]
+    _rows_of: dict[tuple[str, ...], dict[str, list[int]]] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     @classmethod
     def read(cls, path: str | Path, tagger: Tagger) -> AnnotationTable:
@@ -117,15 +120,26 @@ class AnnotationTable:
         }
 
     def find(self, cells: Mapping[str, Any]) -> list[int]:
-        """Return the rows that have these cells, of which any but one column may be missing."""
-        known = {name: _written(value) for name, value in cells.items() if name in self.columns}
-        if not known:
+        """Return the rows that have these cells; columns may be missing, and others be there.
+
+        Parameters
+        ----------
+        cells : mapping of str to object
+            Column -> value.
+
+        Returns
+        -------
+        rows : list of int
+        """
+        names = tuple(name for name in self.columns if name in cells)
+        if not names:
             return []
-        return [
-            row
-            for row in range(self.n_rows)
-            if all(_written(self.columns[name][row]) == value for name, value in known.items())
-        ]
+        if names not in self._rows_of:
+            found: dict[str, list[int]] = {}
+            for row, each in enumerate(_rows({name: self.columns[name] for name in names})):
+                found.setdefault(_digest(each), []).append(row)
+            self._rows_of[names] = found
+        return self._rows_of[names].get(_digest({name: cells[name] for name in names}), [])
 
 
 def _rows(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:

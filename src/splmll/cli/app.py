@@ -16,6 +16,7 @@ import typer
 from rich.console import Console
 
 from splmll import __version__
+from splmll.cli.annotate import annotate
 from splmll.cli.compare import compare
 from splmll.cli.datasets import datasets
 from splmll.cli.doctor import doctor
@@ -64,6 +65,7 @@ _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
         explain,
         landmarks,
         recover,
+        annotate,
         export,
         serve,
     ),

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from splmll.serving import Annotation
 
 MEGABYTE = 2**20
 
@@ -40,6 +43,17 @@ def serve(
     batch: Annotated[
         int, typer.Option(help="Requests that are joined into one call of the model.", min=1)
     ] = 64,
+    annotate: Annotated[
+        Path | None,
+        typer.Option(
+            help="A table to annotate with the first model, at /annotate; see `splmll annotate`.",
+            metavar="TABLE",
+        ),
+    ] = None,
+    answers: Annotated[
+        Path,
+        typer.Option(help="Where the answers of annotators are kept.", metavar="FILE"),
+    ] = Path("answers.sqlite"),
 ) -> None:
     """Answer over HTTP: predictions, explanations, recovery from landmarks, and a page to try them.
 
@@ -52,6 +66,38 @@ def serve(
         splmll serve model --port 8000
 
         splmll serve notes=model songs=other.zip --host 0.0.0.0 --token-file token.txt
+
+        splmll serve model --annotate new.csv
+    """
+    limits = {"max_rows": max_rows, "max_body": max_body, "timeout": timeout, "batch": batch}
+    wanted = None
+    if annotate is not None:
+        from splmll.serving import Annotation
+
+        wanted = Annotation(annotate, answers)
+    run_service(_named(models), host, port, token_file, limits, wanted)
+
+
+def run_service(
+    places: dict[str, Path],
+    host: str,
+    port: int,
+    token_file: Path | None,
+    limits: dict[str, Any] | None = None,
+    annotation: Annotation | None = None,
+) -> None:
+    """Serve models until the process is told to end, and say where.
+
+    Parameters
+    ----------
+    places : dict of str to Path
+        Name -> model.
+    host, port, token_file
+        As the options of ``splmll serve``.
+    limits : dict, optional
+        The options of ``splmll serve`` that bound requests.
+    annotation : Annotation, optional
+        A table to annotate.
     """
     # Imported here: `splmll --help` should not wait for PyTorch.
     from splmll.cli._show import working
@@ -59,11 +105,15 @@ def serve(
     from splmll.serving.security import TOKEN_VARIABLE, find_token
     from splmll.serving.server import address_of, bind, is_loopback, run
 
-    places = _named(models)
     token = find_token(token_file)
-    limits = Limits(
-        rows=max_rows, body_bytes=int(max_body * MEGABYTE), seconds=timeout, batch=batch
-    )
+    bounds = Limits()
+    if limits is not None:
+        bounds = Limits(
+            rows=limits["max_rows"],
+            body_bytes=int(limits["max_body"] * MEGABYTE),
+            seconds=limits["timeout"],
+            batch=limits["batch"],
+        )
     with bind(host, port) as bound:
         if token is None and not is_loopback(bound):
             typer.echo(
@@ -72,7 +122,7 @@ def serve(
                 err=True,
             )
         with working(f"loading {', '.join(places)}"):
-            app = create_app(places, token=token, limits=limits)
+            app = create_app(places, token=token, limits=bounds, annotation=annotation)
         for model in app.state.registry.models:
             typer.echo(
                 f"{model.name}: {model.tagger.method}, {len(model.label_names)} labels, "
@@ -80,7 +130,8 @@ def serve(
             )
         # Whoever reads the address may come at once: connections wait from here on.
         bound.listen()
-        typer.echo(f"Serving at {address_of(bound)}; press Ctrl-C to end.")
+        page = "" if annotation is None else "/annotate"
+        typer.echo(f"Serving at {address_of(bound)}{page}; press Ctrl-C to end.")
         run(app, bound)
 
 

@@ -18,6 +18,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from splmll import __version__
+from splmll.serving.annotating import Annotation, Desk, add_annotation
 from splmll.serving.answers import answer, error_response, json_response, prefers_csv
 from splmll.serving.asking import read_asked, read_query
 from splmll.serving.describe import label_entries, landmark_entries, model_entry
@@ -35,7 +36,11 @@ _POST_PARAMETERS = ("model", "threshold", "top", "scores")
 
 
 def create_app(
-    models: Mapping[str, str | Path], *, token: str | None = None, limits: Limits | None = None
+    models: Mapping[str, str | Path],
+    *,
+    token: str | None = None,
+    limits: Limits | None = None,
+    annotation: Annotation | None = None,
 ) -> FastAPI:
     """Load models and return the service that answers for them.
 
@@ -47,6 +52,8 @@ def create_app(
         What clients must send as ``Authorization: Bearer TOKEN``; by default anyone may ask.
     limits : Limits, optional
         How much a request may ask.
+    annotation : Annotation, optional
+        A table to annotate with the default model, on the page ``/annotate``.
 
     Returns
     -------
@@ -75,7 +82,10 @@ def create_app(
     app.state.registry = registry
     app.describe = partial(describe_service, registry, limits, token is not None)
     _add_errors(app)
-    _add_descriptions(app, registry, metrics)
+    _add_descriptions(app, registry, metrics, annotates=annotation is not None)
+    if annotation is not None:
+        app.state.desk = Desk(registry, annotation)
+        add_annotation(app, app.state.desk)
     for kind in KINDS:
         _add_question(app, kind, registry, limits, metrics)
     app.add_middleware(Guard, token=token)
@@ -93,11 +103,13 @@ class _Service(FastAPI):
         return self.describe()
 
 
-def _add_descriptions(app: FastAPI, registry: ModelRegistry, metrics: Metrics) -> None:
+def _add_descriptions(
+    app: FastAPI, registry: ModelRegistry, metrics: Metrics, annotates: bool
+) -> None:
     @app.get("/")
     async def show_page() -> Response:
         policy = {"Content-Security-Policy": content_policy(script_hashes())}
-        return Response(page_html(), media_type="text/html", headers=policy)
+        return Response(page_html(annotates), media_type="text/html", headers=policy)
 
     @app.get("/health")
     async def health() -> Response:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -248,6 +248,51 @@ class Tagger:
             n_rows=n_rows,
             fit_seconds=seconds,
             measured=measured,
+        )
+
+    def refit(self, data: Dataset, *, on_progress: Progress | None = None) -> Tagger:
+        """Learn anew from other rows: the same columns, labels, method and settings.
+
+        Parameters
+        ----------
+        data : Dataset
+            Rows with labels, NaN where one is not known. Labels that the tagger does not have are
+            left out.
+        on_progress : callable, optional
+            As in :meth:`fit`.
+
+        Returns
+        -------
+        tagger : Tagger
+            A new one; this one stays as it is.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from splmll.datasets import Dataset
+        >>> from splmll.tagging import Tagger
+        >>> X = np.random.default_rng(0).normal(size=(80, 2))
+        >>> data = Dataset(X, (X > 0).astype(int), ["x", "y"], ["right", "up"])
+        >>> Tagger.fit(data.sample(40), "SPL-MLL (linear)").refit(data).n_rows
+        80
+        """
+        self._landmark_model()
+        n_rows = data.X.shape[0]
+        if n_rows < MIN_ROWS:
+            raise DatasetError(
+                f"{n_rows} rows are too few to learn from; answer at least {MIN_ROWS}",
+                path=data.name,
+            )
+        X, Y, _ = self._matched(data)
+        pipeline = clone(self.pipeline)
+        started = perf_counter()
+        _, found = _Learning(data, self.method, None, None, on_progress).fit(pipeline, X, Y)
+        return replace(
+            self,
+            pipeline=pipeline,
+            n_rows=n_rows,
+            fit_seconds=perf_counter() - started,
+            measured=measure_out_of_fold(found, self.label_names),
         )
 
     # Using -----------------------------------------------------------------
@@ -566,7 +611,11 @@ class Tagger:
             named_columns(data.X, data.feature_names), self.feature_names, self.column_kinds
         )
         unknown = [name for name in data.label_names if name not in position]
-        return X, data.Y @ to_ours, unknown
+        if not has_unknown(data.Y):
+            return X, data.Y @ to_ours, unknown
+        Y = np.zeros((data.Y.shape[0], len(self.label_names)))
+        Y[:, list(targets)] = data.Y[:, list(sources)]  # a product would spread what is unknown
+        return X, Y, unknown
 
     def _checked(self, rows: Any) -> Any:
         return checked_rows(rows, self.feature_names, self.column_kinds)
