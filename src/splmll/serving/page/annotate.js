@@ -61,7 +61,7 @@ function answeredLine({ label, holds, disputed }) {
   const line = make("li");
   line.append(make("strong", "", label), ` ${holds ? "yes" : "no"}`);
   if (disputed) line.append(make("small", "", " annotators disagree"));
-  const change = make("button", "plain", holds ? "No" : "Yes");
+  const change = make("button", "plain", "Change");
   change.type = "button";
   change.setAttribute("aria-label", `${label}: change to ${holds ? "no" : "yes"}`);
   change.addEventListener("click", () =>
