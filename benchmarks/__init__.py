@@ -16,6 +16,7 @@ SCALE = (
 SCRIPTS = (
     *SCALE,
     "streamed_text",
+    "annotation_page",
     "past_one_machine",
     "metrics_speed",
     "stratification_speed",

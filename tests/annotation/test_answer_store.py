@@ -81,8 +81,9 @@ def test_nothing_that_was_confirmed_is_lost_by_kill_9(tmp_path: Path) -> None:
         assert store.counts().answers == sum(len(store.answers(row).known) for row in range(6))
 
 
-def test_all_answers_are_in_the_one_file(store: AnswerStore, tmp_path: Path) -> None:
+def test_closed_all_answers_are_in_the_one_file(store: AnswerStore, tmp_path: Path) -> None:
     store.answer("ann", 0, "oil", "yes")
+    store.close()
     copy = tmp_path / "copy.sqlite"
     copy.write_bytes(store.path.read_bytes())
     with AnswerStore(copy) as copied:
@@ -118,7 +119,7 @@ def test_undo_takes_back_the_end_of_a_row_with_the_answer_that_brought_it(
     store: AnswerStore,
 ) -> None:
     store.answer("ann", 0, "oil", "yes")
-    store.finish("ann", 0, by_rule=True)
+    assert store.lease("ann", [0, 4], enough=0) == 4
     assert store.finished() == {0}
     undone = store.undo("ann")
     assert undone is not None

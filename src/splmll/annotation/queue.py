@@ -6,19 +6,21 @@ The model chooses rows and questions, the store keeps the answers; this is where
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from splmll.annotation.store import AnswerStore, Counts, RowAnswers
 from splmll.annotation.table import AnnotationTable
 from splmll.tagging import Tagger
-from splmll.tagging.rows import dense
 
-RULE = "(stop rule)"  # the annotator of rows in which there was nothing to ask
-_LOOK_AHEAD = 64  # rows that are looked at together when there was nothing to ask in one
+ENOUGH = 0.5  # wrong labels that may be expected in a row that is done
+_ROWS_KEPT = 1024  # rows whose scores are kept
+_MOST_RANKED = 5000  # rows that are put in order at once
+_MOST_LOOKED_AT = 12  # answers of a row that are looked at for reasons, the latest
+_BLOCK_CELLS = 2**20  # labels of rows that are looked at together
 _MOST_REASONS = 3  # answers that are named for what they imply
 _LEAST_CHANGE = 0.01  # of a probability, for an answer to be a reason
 
@@ -73,8 +75,12 @@ class Task:
         What follows for other labels, the surest first.
     counts : Counts
         How far the work is.
+    silent : int
+        Rows about which nothing is asked, since the model expects too few errors.
+    given : int
+        Rows of which the table holds all labels.
     saved : int
-        Labels of finished rows that nobody had to answer.
+        Labels of rows that are done or silent that nobody had to answer.
     undone : str or None
         The label whose answer was just taken back.
     """
@@ -88,8 +94,10 @@ class Task:
     disputed: set[str]
     implied: list[Implied]
     counts: Counts
+    silent: int
+    given: int
     saved: int
-    undone: str | None = field(default=None)
+    undone: str | None = None
 
 
 class AnnotationQueue:
@@ -105,9 +113,9 @@ class AnnotationQueue:
         The rows.
     store : AnswerStore
         Where answers are kept.
-    enough : float, optional
-        A row is done when fewer wrong labels than this are expected in it; by default the rule of
-        :meth:`splmll.SPLMLL.ask`.
+    enough : float, default=0.5
+        A row is done when fewer wrong labels than this are expected in it; 0 asks about every
+        label.
 
     Examples
     --------
@@ -141,7 +149,7 @@ class AnnotationQueue:
         table: AnnotationTable,
         store: AnswerStore,
         *,
-        enough: float | None = None,
+        enough: float = ENOUGH,
     ) -> None:
         self.table, self.store, self.enough = table, store, enough
         store.open_table(table.digests, {"table": str(table.path.absolute())})
@@ -150,7 +158,8 @@ class AnnotationQueue:
 
     def use(self, tagger: Tagger) -> None:
         """Let a model choose from here on; it must take the columns of the table."""
-        mind = _Mind(tagger, self.table, self.enough)
+        done, touched = self.store.finished(), self.store.touched()
+        mind = _Mind(tagger, self.table, self.enough, done, touched)
         with self._lock:
             self._mind = mind
 
@@ -174,18 +183,15 @@ class AnnotationQueue:
         task : Task or None
             None where all rows are done or with others.
         """
-        mind = self._mind
+        mind, enough = self._mind, None
         while True:
-            row = self.store.lease(annotator, mind.order)
+            row = self.store.lease(annotator, mind.order, enough=enough)
             if row is None:
                 return None
             task = self._task(mind, annotator, row)
             if task.question is not None:
                 return task
-            if task.answered and self.store.answers(row).known:
-                self.store.finish(annotator, row, by_rule=True)
-            else:
-                self._pass_over(mind, row)
+            enough = row
 
     def answer(
         self, annotator: str, row: int, label: str, given: str, *, token: str | None = None
@@ -244,10 +250,11 @@ class AnnotationQueue:
     def _task(self, mind: _Mind, annotator: str, row: int, again: str | None = None) -> Task:
         found = self.store.answers(row)
         known = mind.overlay(row, found)
-        look = mind.look(row, known, found.skipped.get(annotator, set()))
-        question, probability = look.question, look.probability
-        if again is not None and again in mind.place:
-            question, probability = again, float(look.probabilities[mind.place[again]])
+        look = mind.look(row, known, found, annotator)
+        question = again if again in mind.place else look.question
+        probability = 0.0
+        if question is not None:
+            probability = float(look.probabilities[mind.place[question]])
         counts = self.store.counts()
         return Task(
             row=row,
@@ -257,19 +264,13 @@ class AnnotationQueue:
             expected_errors=look.expected_errors,
             answered={mind.names[k]: bool(known[k]) for k in np.flatnonzero(~np.isnan(known))},
             disputed=found.disputed,
-            implied=mind.implied(row, known, found, look),
+            implied=look.implied,
             counts=counts,
-            saved=counts.finished * len(mind.names) - counts.answers_in_finished,
+            silent=mind.n_silent,
+            given=mind.n_given,
+            saved=(counts.finished + mind.n_silent) * len(mind.names) - counts.answers_in_finished,
             undone=again,
         )
-
-    def _pass_over(self, mind: _Mind, row: int) -> None:
-        """Note rows in which there is nothing to ask, this one and those that follow."""
-        finished = self.store.finished()
-        ahead = [each for each in mind.order if each not in finished and each != row]
-        untouched = [each for each in ahead if not self.store.answers(each).known][:_LOOK_AHEAD]
-        silent = mind.silent(untouched)
-        self.store.finish_all(RULE, [row, *silent])
 
 
 def known_labels(
@@ -304,96 +305,129 @@ class _Look:
     """What a model says about one row, given the answers."""
 
     question: str | None
-    probability: float
     expected_errors: float
     probabilities: np.ndarray
-    labels: np.ndarray
+    implied: list[Implied]
 
 
 class _Mind:
-    """A model and the rows as it sees them; never changed, so threads may share it."""
+    """A model and the rows as it sees them; its choices never change, so threads may share it."""
 
-    def __init__(self, tagger: Tagger, table: AnnotationTable, enough: float | None) -> None:
-        self.tagger, self.table, self.enough = tagger, table, enough
-        self.names = list(tagger.label_names)
-        self.place = {name: number for number, name in enumerate(self.names)}
+    def __init__(
+        self,
+        tagger: Tagger,
+        table: AnnotationTable,
+        enough: float,
+        done: Collection[int],
+        touched: set[int],
+    ) -> None:
         if not tagger.has_landmarks:
             raise ValueError(
                 f"The method {tagger.method} of this model cannot ask; fit one with SPL-MLL."
             )
+        if not hasattr(tagger.pipeline[-1], "answer_model_"):
+            raise ValueError(
+                "This model was written by an earlier version, which learned nothing about "
+                "questions; fit it again."
+            )
+        self.tagger, self.table, self.enough = tagger, table, enough
+        self.names = list(tagger.label_names)
+        self.place = {name: number for number, name in enumerate(self.names)}
         self.model = tagger.pipeline[-1]
         self.features = tagger.features(table.features)
-        # Rows of which everything is known are not asked about.
-        open_rows = np.flatnonzero(np.isnan(table.given).any(axis=1))
-        ranked = self.model.rank_rows(self.features[open_rows]) if len(open_rows) else []
-        self.order = [int(open_rows[number]) for number in ranked]
+        # What features say of a row is the same at every question about it.
+        self.scores = lru_cache(maxsize=_ROWS_KEPT)(self._scores)
+        is_open = np.isnan(table.given).any(axis=1)
+        is_done = np.zeros(len(is_open), dtype=bool)
+        is_done[list(done)] = True
+        waiting = np.flatnonzero(is_open & ~is_done)
+        asked = self._order(waiting, touched)
+        self.n_silent = len(waiting) - len(asked)
+        self.n_given = int((~is_open).sum())
+        # Those that are done come last: one of them may be opened again.
+        self.order = [*asked, *np.flatnonzero(is_open & is_done).tolist()]
+
+    def _scores(self, row: int) -> np.ndarray:
+        return self.model.decision_function(self.features[[row]])
+
+    def _order(self, waiting: np.ndarray, touched: set[int]) -> list[int]:
+        """Return the rows to ask about, the most useful first.
+
+        Rows in which too few errors are expected for a question are left out, unless someone has
+        begun with them.
+        """
+        if not len(waiting):
+            return []
+        begun = np.isin(waiting, list(touched))
+        asked = waiting[begun | (self._expected_errors(waiting) >= self.enough)]
+        # Of very many rows some from everywhere are ranked, enough for days.
+        ranked = asked[:: max(1, -(-len(asked) // _MOST_RANKED))]
+        if len(ranked):
+            ranked = ranked[self.model.rank_rows(self.features[ranked])]
+        return [*ranked.tolist(), *np.setdiff1d(asked, ranked).tolist()]
+
+    def _expected_errors(self, rows: np.ndarray) -> np.ndarray:
+        """Return how many wrong labels to expect in rows that nobody is asked about."""
+        answering, step = self.model.answer_model_, max(1, _BLOCK_CELLS // len(self.names))
+        found = []
+        for start in range(0, len(rows), step):
+            part = rows[start : start + step]
+            scores = self.model.decision_function(self.features[part])
+            belief = answering.belief(scores, self.table.given[part])
+            found.append(answering.expected_errors(scores, belief))
+        return np.concatenate(found)
 
     def check_label(self, label: str) -> None:
+        """Refuse a label that the model does not know."""
         if label not in self.place:
             raise ValueError(f"There is no label {label!r}; give one that the model knows.")
 
     def overlay(self, row: int, found: RowAnswers) -> np.ndarray:
+        """Return what is known of a row: what the table says, and over it the answers."""
         known = self.table.given[row].copy()
         for label, holds in found.known.items():
             if label in self.place:
                 known[self.place[label]] = holds
         return known
 
-    def look(self, row: int, known: np.ndarray, skipped: set[str]) -> _Look:
-        """Return what to ask about a row, and what is believed of its labels."""
-        X = self.features[[row]]
-        asked = self.model.ask(X, known[None, :], n=1 + len(skipped), enough=self.enough)
-        names = [self._name(each) for each in asked.labels[0]]
-        question = next((name for name in names if name is not None and name not in skipped), None)
-        probabilities = self.model.complete(X, known[None, :], return_scores=True)[0]
-        labels = dense(self.model.complete(X, known[None, :]))[0] != 0
-        probability = 0.0 if question is None else float(probabilities[self.place[question]])
-        expected = float(asked.expected_errors[0])
-        return _Look(question, probability, expected, probabilities, labels)
-
-    def silent(self, rows: Sequence[int]) -> list[int]:
-        """Return those of some rows in which there is nothing to ask."""
-        if not rows:
-            return []
-        asked = self.model.ask(
-            self.features[list(rows)], self.table.given[list(rows)], n=1, enough=self.enough
+    def look(self, row: int, known: np.ndarray, found: RowAnswers, annotator: str) -> _Look:
+        """Return what to ask about a row, and what follows from what is known."""
+        scores, skipped = self.scores(row), found.skipped.get(annotator, set())
+        asked, errors = self.model.answer_model_.ask(
+            scores, known[None, :], min(1 + len(skipped), len(known)), self.enough
         )
-        return [row for row, labels in zip(rows, asked.labels) if labels[0] is None]
-
-    def implied(self, row: int, known: np.ndarray, found: RowAnswers, look: _Look) -> list[Implied]:
-        """Return the open labels that hold, or that the answers have ruled out, the surest first.
-
-        An answer is a reason as far as the probability would be another one without it.
-        """
+        names = [self.names[k] for k in asked[0] if k >= 0]
+        question = next((name for name in names if name not in skipped), None)
+        # An answer is a reason as far as things would be otherwise without it.
         answered = [self.place[label] for label in found.known if label in self.place]
-        without = np.repeat(known[None, :], 1 + len(answered), axis=0)
-        without[0] = self.table.given[row]
-        for number, label in enumerate(answered, start=1):
+        reasons = answered[-_MOST_LOOKED_AT:]
+        without = np.repeat(known[None, :], 2 + len(reasons), axis=0)
+        without[1] = self.table.given[row]
+        for number, label in enumerate(reasons, start=2):
             without[number, label] = np.nan
-        X = self.features[[row] * len(without)]
-        scores = self.model.complete(X, without, return_scores=True)
-        held_before = dense(self.model.complete(X[:1], without[:1]))[0] != 0
-        shown = np.flatnonzero(np.isnan(known) & (look.labels | held_before))
-        implied = []
-        for label in shown:
-            change = look.probabilities[label] - scores[1:, label]
-            strongest = np.argsort(-np.abs(change), kind="stable")[:_MOST_REASONS]
-            implied.append(
-                Implied(
-                    label=self.names[label],
-                    probability=float(look.probabilities[label]),
-                    before=float(scores[0, label]),
-                    holds=bool(look.labels[label]),
-                    because=[
-                        (self.names[answered[k]], bool(known[answered[k]]), float(change[k]))
-                        for k in strongest
-                        if abs(change[k]) >= _LEAST_CHANGE
-                    ],
-                )
+        labels, values = self.model.answer_model_.complete(
+            np.repeat(scores, len(without), axis=0), without
+        )
+        shown = np.flatnonzero(np.isnan(known) & ((labels[0] != 0) | (labels[1] != 0)))
+        implied = [
+            Implied(
+                label=self.names[label],
+                probability=float(values[0, label]),
+                before=float(values[1, label]),
+                holds=bool(labels[0, label]),
+                because=self._reasons(reasons, known, values[0, label] - values[2:, label]),
             )
-        return sorted(implied, key=lambda each: (not each.holds, -each.probability))
+            for label in shown
+        ]
+        implied.sort(key=lambda each: (not each.holds, -each.probability))
+        return _Look(question, float(errors[0]), values[0], implied)
 
-    def _name(self, label: Any) -> str | None:
-        if label is None or isinstance(label, str):
-            return label
-        return self.names[int(label)]
+    def _reasons(
+        self, answered: list[int], known: np.ndarray, change: np.ndarray
+    ) -> list[tuple[str, bool, float]]:
+        strongest = np.argsort(-np.abs(change), kind="stable")[:_MOST_REASONS]
+        return [
+            (self.names[answered[k]], bool(known[answered[k]]), float(change[k]))
+            for k in strongest
+            if abs(change[k]) >= _LEAST_CHANGE
+        ]

@@ -166,10 +166,10 @@ class AnswerStore:
             self._base = sqlite3.connect(
                 self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
-            # A rollback journal and not a write-ahead log: what is answered is in the one file,
-            # which may be copied, and may lie on a network drive.
-            self._base.execute("PRAGMA journal_mode = DELETE")
-            self._base.execute("PRAGMA synchronous = EXTRA")
+            # A commit is one write to a log beside the file, and waits until the disk has it. The
+            # log becomes part of the file when it is closed, or opened again after a crash.
+            self._base.execute("PRAGMA journal_mode = WAL")
+            self._base.execute("PRAGMA synchronous = FULL")
             self._base.execute("PRAGMA foreign_keys = ON")
             self._set_up()
         except sqlite3.DatabaseError as error:
@@ -282,18 +282,9 @@ class AnswerStore:
             raise ValueError(f"{given!r} is no answer; give one of {', '.join(ANSWERS)}.")
         return self._add(annotator, row, given, label=label, token=token)
 
-    def finish(
-        self, annotator: str, row: int, *, by_rule: bool = False, token: str | None = None
-    ) -> Entry:
-        """Note that a row is done, by the stop rule or because the annotator says so."""
-        return self._add(annotator, row, ENOUGH if by_rule else DONE, token=token)
-
-    def finish_all(self, annotator: str, rows: Sequence[int]) -> None:
-        """Note that the stop rule ended several rows, at once."""
-        with self._writing():
-            for row in rows:
-                self._insert(annotator, row, ENOUGH, None, None, None)
-                self._refresh(row)
+    def finish(self, annotator: str, row: int, *, token: str | None = None) -> Entry:
+        """Note that a row is done because the annotator says so; see also :meth:`lease`."""
+        return self._add(annotator, row, DONE, token=token)
 
     def answer_all(
         self, annotator: str, row: int, given: Mapping[str, bool], *, token: str, done: bool = True
@@ -393,7 +384,12 @@ class AnswerStore:
     # Who works on what -----------------------------------------------------
 
     def lease(
-        self, annotator: str, order: Iterable[int], *, seconds: float = LEASE_SECONDS
+        self,
+        annotator: str,
+        order: Iterable[int],
+        *,
+        enough: int | None = None,
+        seconds: float = LEASE_SECONDS,
     ) -> int | None:
         """Return the row that an annotator has, else the next that nobody has, and hold it.
 
@@ -403,6 +399,8 @@ class AnswerStore:
             Who wants to work.
         order : iterable of int
             Rows, the most useful first. Those that are done are passed over.
+        enough : int, optional
+            A row of the annotator that the stop rule ends before.
         seconds : float
             How long nobody else gets the row. Every answer begins this time anew.
 
@@ -413,11 +411,16 @@ class AnswerStore:
         """
         with self._writing():
             now = self._clock()
+            if enough is not None:
+                self._insert(annotator, enough, ENOUGH, None, None, None)
+                self._refresh(enough)
             own = self._base.execute(
-                "SELECT row FROM leases JOIN rows USING (row) WHERE annotator = ? AND "
+                "SELECT row, until FROM leases JOIN rows USING (row) WHERE annotator = ? AND "
                 "finished IS NULL ORDER BY until DESC LIMIT 1",
                 [annotator],
             ).fetchone()
+            if own and own[1] > now + seconds / 2:
+                return int(own[0])  # for long enough: nothing has to be written
             row = own[0] if own else self._next_free(order, now)
             if row is not None:
                 self._hold(annotator, row, now + seconds)
@@ -447,6 +450,11 @@ class AnswerStore:
         with self._lock:
             found = self._base.execute("SELECT row FROM rows WHERE finished IS NOT NULL")
             return {row for (row,) in found}
+
+    def touched(self) -> set[int]:
+        """Return the rows about which there is any entry."""
+        with self._lock:
+            return {row for (row,) in self._base.execute("SELECT DISTINCT row FROM entries")}
 
     def counts(self) -> Counts:
         """Return how far the work is."""

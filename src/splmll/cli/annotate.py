@@ -45,13 +45,12 @@ def annotate(
         typer.Option(help="What `splmll audit` found in the table, to judge.", metavar="FILE"),
     ] = None,
     enough: Annotated[
-        float | None,
+        float,
         typer.Option(
             help="Go to the next row when fewer wrong labels than this are expected in it.",
             min=0.0,
-            show_default="when no question pays",
         ),
-    ] = None,
+    ] = 0.5,
     annotator: Annotated[
         str | None, typer.Option(help="The name that the page proposes.", show_default="yours")
     ] = None,

@@ -18,6 +18,7 @@ from rich.console import Console
 from splmll import __version__
 from splmll.cli.annotate import annotate
 from splmll.cli.compare import compare
+from splmll.cli.complete import complete
 from splmll.cli.datasets import datasets
 from splmll.cli.doctor import doctor
 from splmll.cli.evaluate import evaluate
@@ -64,8 +65,9 @@ _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
         evaluate,
         explain,
         landmarks,
-        recover,
         annotate,
+        complete,
+        recover,
         export,
         serve,
     ),

@@ -35,6 +35,15 @@ def predict(
         list[str] | None,
         typer.Option(help="A column to copy, such as an id; may be given again.", metavar="COLUMN"),
     ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            help="Score from which a label counts, from 0 to 1.",
+            min=0.0,
+            max=1.0,
+            show_default="the model's own rule",
+        ),
+    ] = None,
     json: Annotated[
         bool,
         typer.Option(
@@ -64,6 +73,10 @@ def predict(
     from splmll.tagging.files import iterate_rows
     from splmll.tagging.output import check_output, prediction_writer
 
+    if explain and threshold is not None:
+        raise typer.BadParameter(
+            "--explain says what carried the labels of the model's own rule; leave out --threshold."
+        )
     if out is not None:
         check_output(out)
     tagger = Tagger.load(model)
@@ -83,11 +96,12 @@ def predict(
                 raise DatasetError("the file has no columns to keep; leave out --keep", path=file)
             check_columns(kept, [] if chunk is None else chunk.names, file)
             tagged = tagger.tag(X, explain=explain)
-            tags_per_row.update(tagged.labels.to_numpy().sum(axis=1).tolist())
+            labels = tagged.above(threshold)
+            tags_per_row.update(labels.to_numpy().sum(axis=1).tolist())
             if tagged.without_words is not None:
                 wordless += int(tagged.without_words.sum())
             writer.write(
-                tagged.labels,
+                labels,
                 tagged.scores if scores else None,
                 {name: chunk.columns[name] for name in kept if chunk is not None},
                 tagged.carriers,

@@ -132,7 +132,11 @@ def run_service(
         bound.listen()
         page = "" if annotation is None else "/annotate"
         typer.echo(f"Serving at {address_of(bound)}{page}; press Ctrl-C to end.")
-        run(app, bound)
+        try:
+            run(app, bound)
+        finally:
+            if annotation is not None:
+                app.state.desk.close()
 
 
 def _named(models: list[str]) -> dict[str, Path]:

@@ -17,6 +17,7 @@ from fastapi import FastAPI, Request, Response
 
 from splmll.annotation import AnnotationQueue, AnnotationTable, AnswerStore, Task
 from splmll.annotation.export import answers_frame
+from splmll.annotation.queue import ENOUGH
 from splmll.annotation.retraining import Retraining
 from splmll.annotation.suspects import SuspectQueue, SuspectTask, read_suspects
 from splmll.serving.answers import json_response
@@ -46,7 +47,7 @@ class Annotation:
         The table that the model learned from; retraining learns from it, too.
     suspects : Path, optional
         What ``splmll audit`` wrote about the table.
-    enough : float, optional
+    enough : float, default=0.5
         See :class:`splmll.annotation.AnnotationQueue`.
     annotator : str
         The name that the page proposes.
@@ -56,7 +57,7 @@ class Annotation:
     answers: Path
     examples: Path | None = None
     suspects: Path | None = None
-    enough: float | None = None
+    enough: float = ENOUGH
     annotator: str = ""
 
 
@@ -105,6 +106,11 @@ class Desk:
         tagger = self.registry.get(self.name).tagger
         if tagger is not self.queue.tagger:
             self.queue.use(tagger)
+
+    def close(self) -> None:
+        """End what runs for annotators, and close the file of their answers."""
+        self.retraining.stop()
+        self.store.close()
 
     def export(self) -> bytes:
         """Return all rows with what is known of their labels, as CSV."""
@@ -286,6 +292,8 @@ def _shown(task: Task | SuspectTask | None) -> dict[str, Any] | None:
         "implied": [asdict(each) for each in task.implied[:_MOST_IMPLIED]],
         "implied_in_all": len(task.implied),
         "counts": asdict(task.counts),
+        "silent": task.silent,
+        "given": task.given,
         "saved": task.saved,
         "undone": task.undone,
     }

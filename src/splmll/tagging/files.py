@@ -254,12 +254,12 @@ def read_features(path: str | Path, features: dict[str, str]) -> tuple[pd.DataFr
     return _fill_texts(pd.DataFrame(columns), features), table
 
 
-def read_landmarks(path: str | Path, landmarks: Sequence[str]) -> pd.DataFrame:
+def read_landmarks(path: str | Path | Table, landmarks: Sequence[str]) -> pd.DataFrame:
     """Read what people said about the landmarks: 1, 0 or nothing.
 
     Parameters
     ----------
-    path : path-like
+    path : path-like or Table
         A table with one column for each landmark.
     landmarks : sequence of str
         Their names.
@@ -269,8 +269,8 @@ def read_landmarks(path: str | Path, landmarks: Sequence[str]) -> pd.DataFrame:
     answers : DataFrame
         One column for each landmark; NaN where the cell is empty.
     """
-    table = read_columns(path)
-    check_columns(landmarks, table.names, path)
+    table = path if isinstance(path, Table) else read_columns(path)
+    check_columns(landmarks, table.names, table.path)
     answers = {}
     for name in landmarks:
         values, _ = read_numbers(table.columns[name])

@@ -80,6 +80,37 @@ class Tagged:
     carriers: Carriers | None = None
     without_words: np.ndarray | None = None
 
+    def above(self, threshold: float | None, known: np.ndarray | None = None) -> pd.DataFrame:
+        """Return the labels with at least this score, in place of those of the method's rule.
+
+        Parameters
+        ----------
+        threshold : float or None
+            From 0 to 1; None leaves the labels as they are.
+        known : ndarray of shape (n_rows, n_labels), optional
+            Labels that no threshold changes; NaN where there is none.
+
+        Returns
+        -------
+        labels : DataFrame
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pandas as pd
+        >>> from splmll.tagging import Tagged
+        >>> scores = pd.DataFrame({"oil": [0.4, 0.9], "pump": [0.6, 0.0]})
+        >>> tagged = Tagged((scores >= 0.5).astype(int), scores)
+        >>> tagged.above(0.3).to_numpy().tolist()
+        [[1, 1], [1, 0]]
+        """
+        if threshold is None:
+            return self.labels
+        labels = (self.scores.to_numpy() >= threshold).astype(int)
+        if known is not None:
+            labels = np.where(np.isnan(known), labels, np.nan_to_num(known)).astype(int)
+        return pd.DataFrame(labels, index=self.labels.index, columns=self.labels.columns)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tagger:
@@ -515,6 +546,46 @@ class Tagger:
             index=pd.Index(self.landmark_names, name="landmark", dtype=object),
         )
 
+    def complete(self, rows: Any, known: Any) -> Tagged:
+        """Return all labels, from the rows and from what is known of some of their labels.
+
+        Parameters
+        ----------
+        rows : DataFrame, array or sparse matrix
+            As in :meth:`predict`.
+        known : DataFrame or array of shape (n_rows, n_labels)
+            0 or 1, NaN where a label is not known; a DataFrame may leave labels out.
+
+        Returns
+        -------
+        tagged : Tagged
+            What is known keeps its value. Other labels count from a score of 0.5 on, where the
+            method has a single threshold.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pandas as pd
+        >>> from splmll.datasets import Dataset
+        >>> from splmll.tagging import Tagger
+        >>> X = np.random.default_rng(0).normal(size=(80, 2))
+        >>> data = Dataset(X, (X > 0).astype(int), ["x", "y"], ["right", "up"])
+        >>> tagger = Tagger.fit(data, "SPL-MLL (linear)")
+        >>> known = pd.DataFrame({"up": [1]})
+        >>> tagger.complete(np.array([[2.0, -2.0]]), known).labels.to_dict("records")
+        [{'right': 1, 'up': 1}]
+        """
+        model = self._landmark_model()
+        if isinstance(known, pd.DataFrame):
+            check_columns(known.columns, self.label_names)
+            known = known.reindex(columns=self.label_names).to_numpy(dtype=float)
+        features = self.features(rows)
+        return Tagged(
+            labels=self._frame(dense(model.complete(features, known)), rows),
+            scores=self._frame(model.complete(features, known, return_scores=True), rows),
+            without_words=without_words(self.pipeline, features),
+        )
+
     def recover(self, answers: pd.DataFrame) -> pd.DataFrame:
         """Complete all labels where people looked only at the landmarks.
 
@@ -528,10 +599,28 @@ class Tagger:
         labels : DataFrame
             All labels; known landmarks keep their value.
         """
-        model = self._landmark_model()
-        check_columns(self.landmark_names, answers.columns)
-        known = answers[self.landmark_names].to_numpy(dtype=float)
+        model, known = self._landmark_model(), self._known_landmarks(answers)
         return self._frame(dense(model.recover(known)), answers)
+
+    def recover_scores(self, answers: pd.DataFrame) -> pd.DataFrame:
+        """Return how sure each label is that :meth:`recover` completes, from 0 to 1.
+
+        Parameters
+        ----------
+        answers : DataFrame
+            As in :meth:`recover`.
+
+        Returns
+        -------
+        scores : DataFrame
+            Labels count from 0.5 on; known landmarks are 0 or 1.
+        """
+        model, known = self._landmark_model(), self._known_landmarks(answers)
+        return self._frame(model.completion_.probabilities(known), answers)
+
+    def _known_landmarks(self, answers: pd.DataFrame) -> np.ndarray:
+        check_columns(self.landmark_names, answers.columns)
+        return answers[self.landmark_names].to_numpy(dtype=float)
 
     # Files -----------------------------------------------------------------
 

@@ -111,7 +111,6 @@ function showSuspect() {
 }
 
 function showQuestion() {
-  const { counts } = task;
   byId("row-title").textContent = `Row ${task.row + 1}`;
   byId("question").textContent = task.question
     ? `Does “${task.question}” apply?`
@@ -126,13 +125,15 @@ function showQuestion() {
     ...orNone(task.implied.map(impliedLine), "No label."),
     ...(more ? [make("li", "note", `and ${counted(more, "more label")}`)] : []),
   );
-  showCounts(counts, task.saved);
+  showCounts(task);
 }
 
-function showCounts(counts, saved) {
-  byId("progress").value = counts.rows ? counts.finished / counts.rows : 1;
+function showCounts({ counts, silent, given, saved }) {
+  const [done, rows] = [counts.finished + silent, counts.rows - given];
+  const unasked = silent ? ` (${silent.toLocaleString("en")} without a question)` : "";
+  byId("progress").value = rows ? done / rows : 1;
   byId("counts").textContent =
-    `${counts.finished.toLocaleString("en")} of ${counted(counts.rows, "row")} done, ` +
+    `${done.toLocaleString("en")} of ${counted(rows, "row")} done${unasked}, ` +
     `${counted(counts.answers, "answer")}, ${counted(saved, "question")} saved.`;
 }
 
