@@ -39,6 +39,8 @@ from splmll.embeddings.stochastic import Stochastic
 from splmll.embeddings.wide_ridge import choose_solver
 from splmll.labels import read_labels
 from splmll.landmarks import out_of_core, passes
+from splmll.landmarks.answering import AnswerModel
+from splmll.landmarks.asking import Questions
 from splmll.landmarks.completion import Completion
 from splmll.landmarks.cost import Cost, estimate_cost
 from splmll.landmarks.explanation import Explanation
@@ -48,6 +50,7 @@ from splmll.landmarks.learning import Evidence, Landmarks, Learner, counts_up_to
 from splmll.landmarks.out_of_fold import OutOfFold
 from splmll.landmarks.path import LandmarkPath
 from splmll.landmarks.prediction import BlockPrediction
+from splmll.landmarks.row_order import order_of_rows
 from splmll.landmarks.screening import screened
 from splmll.landmarks.worth import worth_after_recovery
 from splmll.metrics import MEASURES, evaluate
@@ -593,6 +596,15 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
             self.threshold,
             self.threshold_,
         )
+        self.answer_model_ = AnswerModel.learned(
+            scores,
+            evidence.Y,
+            evidence.fold,
+            learned.labels,
+            self.threshold,
+            self.threshold_,
+            self.probability_slope_,
+        )
         stages("done", 1.0)
         return OutOfFold(evidence.Y, scores, learner.as_they_are(evidence.F), self.threshold)
 
@@ -915,7 +927,9 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         """Complete all labels from the landmark labels alone.
 
         People annotate the few landmarks; this fills in the rest. For each row it is the best
-        linear use of the landmarks that are known there, learned from the training labels.
+        linear use of the landmarks that are known there, learned from the training labels. Where
+        filling in gained nothing out of fold, what is not known is left blank. With the features at
+        hand, :meth:`complete` does better.
 
         Parameters
         ----------
@@ -952,6 +966,172 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         if return_scores:
             return self.completion_.scores(known)
         return self.label_format_.restore(self.completion_.labels(known), index)
+
+    def complete(self, X: Any, Y_partial: Any, *, return_scores: bool = False) -> Any:
+        """Return all labels, from the features and from what people have answered.
+
+        The prediction, and what the answers say about the labels that are still open: answers that
+        the features did not foretell change what goes with them. Answers are never changed.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Features.
+        Y_partial : array-like or DataFrame of shape (n_rows, n_labels)
+            Answers, 0 or 1; NaN where nobody was asked. A DataFrame has labels by name and may
+            leave out those that nobody was asked about.
+        return_scores : bool, default=False
+            Return numbers between 0 and 1 on the scale of ``predict_proba`` instead of labels: open
+            labels are predicted from 1/2 on, answers are 0 or 1.
+
+        Returns
+        -------
+        labels : ndarray, CSR array or DataFrame of shape (n_rows, n_labels)
+            All labels in the form in which ``fit`` received them. Without answers they are those of
+            ``predict``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from splmll import SPLMLL
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(300, 4))
+        >>> rain = X[:, 0] + rng.normal(size=300) > 0
+        >>> Y = np.column_stack([rain, rain ^ (rng.random(300) < 0.05)]).astype(int)
+        >>> model = SPLMLL("linear", random_state=0).fit(X, Y)
+        >>> model.complete(X[:1], [[1, np.nan]]), model.complete(X[:1], [[0, np.nan]])
+        (array([[1, 1]]), array([[0, 0]]))
+        """
+        check_is_fitted(self)
+        scores, answers = self._scores_and_answers(X, Y_partial)
+        labels, values = self._answer_model().complete(scores, answers)
+        if return_scores:
+            return values
+        index = next(
+            (data.index for data in (Y_partial, X) if isinstance(data, pd.DataFrame)), None
+        )
+        return self.label_format_.restore(labels, index)
+
+    def ask(
+        self, X: Any, Y_partial: Any = None, n: int = 1, *, enough: float | None = None
+    ) -> Questions:
+        """Say which labels to ask about next, row by row.
+
+        The best question is the one whose answer is expected to remove most errors, in its own
+        label and in those that go with it.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Features.
+        Y_partial : array-like or DataFrame of shape (n_rows, n_labels), optional
+            What was answered so far, as for :meth:`complete`.
+        n : int, default=1
+            Questions per row. Later ones expect the likelier answers to those before.
+        enough : float, optional
+            When to stop: nothing is asked about a row that is expected to have fewer wrong labels.
+
+        Returns
+        -------
+        questions : Questions
+            The labels (None where there is nothing to ask) and the errors to be expected.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from splmll import SPLMLL
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(300, 3))
+        >>> Y = (X + [[0.1, 1, 3]] * rng.normal(size=(300, 3)) > 0).astype(int)
+        >>> model = SPLMLL("linear", random_state=0).fit(X, Y)
+        >>> questions = model.ask(X[:50])
+        >>> int((questions.labels == 0).sum())  # the features tell the first label
+        0
+        >>> bool((model.ask(X[:50], Y[:50]).labels == None).all())
+        True
+        """
+        check_is_fitted(self)
+        if n < 1:
+            raise ValueError(f"n={n} questions: ask for at least one.")
+        scores, answers = self._scores_and_answers(X, Y_partial)
+        found, errors = self._answer_model().ask(scores, answers, min(n, scores.shape[1]), enough)
+        names = np.full(scores.shape[1] + 1, None, dtype=object)
+        names[:-1] = self.label_format_.names_of(np.arange(scores.shape[1]))
+        return Questions(names[found], errors)
+
+    def rank_rows(self, X: Any, n: int | None = None) -> np.ndarray:
+        """Order rows that have no labels yet so that a model learns fastest from them.
+
+        Rows come first whose labels are uncertain, and that differ from those before them. What
+        repeats a row that is already there comes last.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Features of rows without labels.
+        n : int, optional
+            How many rows are wanted; by default all.
+
+        Returns
+        -------
+        rows : ndarray of int
+            Numbers of rows, those to label first in front.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from splmll import SPLMLL
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(300, 3))
+        >>> Y = (X + rng.normal(size=(300, 3)) > 0).astype(int)
+        >>> model = SPLMLL("linear", random_state=0).fit(X[:100], Y[:100])
+        >>> model.rank_rows(X[100:], n=5).shape
+        (5,)
+        """
+        check_is_fitted(self)
+        X = self._check_features(X, reset=False)
+        P = self._answer_model().curve.probabilities(self._scores(X))
+        wanted = len(P) if n is None else min(int(n), len(P))
+        return order_of_rows(None if is_torch_dataset(X) else X, P, wanted, self._seed())
+
+    def _answer_model(self) -> AnswerModel:
+        # Models of earlier versions kept nothing for answers: theirs stand for themselves.
+        n_labels = self.label_format_.n_labels
+        plain = AnswerModel.unlearned(self.threshold_, self.probability_slope_, n_labels)
+        return getattr(self, "answer_model_", plain)
+
+    def _scores_and_answers(self, X: Any, Y_partial: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores of rows, and what was answered; NaN where nothing was."""
+        scores = self._checked_scores(X)
+        answers = np.full(scores.shape, np.nan)
+        if Y_partial is None:
+            return scores, answers
+        columns: Any = slice(None)
+        if isinstance(Y_partial, pd.DataFrame):
+            if Y_partial.shape[1] == 0:
+                return scores, answers
+            columns = self._columns_of(Y_partial.columns)
+        given, _ = read_labels(Y_partial, allow_unknown=True, accept_sparse=False)
+        check_consistent_length(X, given)
+        if given.shape[1] != answers[:, columns].shape[1]:
+            raise ValueError(
+                f"Got answers for {given.shape[1]} labels, the model has {scores.shape[1]}: give "
+                "one column for each label, NaN where nobody was asked, or a DataFrame with names."
+            )
+        answers[:, columns] = given
+        return scores, answers
+
+    def _columns_of(self, names: Any) -> np.ndarray:
+        """Return the numbers of labels that are given by name."""
+        known = self.label_format_.names_of(np.arange(self.label_format_.n_labels))
+        number = {str(name): k for k, name in enumerate(known)}
+        unknown = [str(name) for name in names if str(name) not in number]
+        if unknown:
+            raise ValueError(
+                f"The model has no label {', '.join(map(repr, unknown[:5]))}: leave these columns "
+                f"out, and name the others by labels of the model, such as {str(known[0])!r}."
+            )
+        return np.array([number[str(name)] for name in names], dtype=np.intp)
 
     def landmark_path(self, X: Any, Y: Any, *, counts: Any = None) -> LandmarkPath:
         """Follow the measures as the number of landmarks grows.
