@@ -183,12 +183,17 @@ class AnnotationQueue:
         task : Task or None
             None where all rows are done or with others.
         """
-        mind, enough = self._mind, None
+        return self._next(self._mind, annotator)
+
+    def _next(
+        self, mind: _Mind, annotator: str, looked_at: int | None = None, look: _Look | None = None
+    ) -> Task | None:
+        enough = None
         while True:
             row = self.store.lease(annotator, mind.order, enough=enough)
             if row is None:
                 return None
-            task = self._task(mind, annotator, row)
+            task = self._task(mind, annotator, row, look=look if row == looked_at else None)
             if task.question is not None:
                 return task
             enough = row
@@ -207,13 +212,25 @@ class AnnotationQueue:
         -------
         task : Task or None
         """
-        self._mind.check_label(label)
-        self.store.answer(annotator, row, label, given, token=token)
-        return self.next(annotator)
+        mind = self._mind
+        mind.check(row, label)
+        # What follows is looked up before, so that keeping all of it is one write to the disk.
+        found = self.store.answers_with(annotator, row, label, given)
+        look = mind.look(row, mind.overlay(row, found), found, annotator)
+        self.store.answer(
+            annotator,
+            row,
+            label,
+            given,
+            token=token,
+            enough=look.question is None,
+            order=mind.order,
+        )
+        return self._next(mind, annotator, row, look)
 
     def finish(self, annotator: str, row: int, *, token: str | None = None) -> Task | None:
         """Note that enough was asked about a row, and return the next task."""
-        self.store.finish(annotator, row, token=token)
+        self.store.finish(annotator, row, token=token, order=self._mind.order)
         return self.next(annotator)
 
     def undo(self, annotator: str, *, token: str | None = None) -> Task | None:
@@ -247,10 +264,17 @@ class AnnotationQueue:
 
     # Pieces ----------------------------------------------------------------
 
-    def _task(self, mind: _Mind, annotator: str, row: int, again: str | None = None) -> Task:
+    def _task(
+        self,
+        mind: _Mind,
+        annotator: str,
+        row: int,
+        again: str | None = None,
+        look: _Look | None = None,
+    ) -> Task:
         found = self.store.answers(row)
         known = mind.overlay(row, found)
-        look = mind.look(row, known, found, annotator)
+        look = look or mind.look(row, known, found, annotator)
         question = again if again in mind.place else look.question
         probability = 0.0
         if question is not None:
@@ -377,8 +401,10 @@ class _Mind:
             found.append(answering.expected_errors(scores, belief))
         return np.concatenate(found)
 
-    def check_label(self, label: str) -> None:
-        """Refuse a label that the model does not know."""
+    def check(self, row: int, label: str) -> None:
+        """Refuse a row that the table does not have, or a label that the model does not know."""
+        if not 0 <= row < self.table.n_rows:
+            raise ValueError(f"There is no row {row} in this table of {self.table.n_rows} rows.")
         if label not in self.place:
             raise ValueError(f"There is no label {label!r}; give one that the model knows.")
 

@@ -256,7 +256,15 @@ class AnswerStore:
     # Answers ---------------------------------------------------------------
 
     def answer(
-        self, annotator: str, row: int, label: str, given: str, *, token: str | None = None
+        self,
+        annotator: str,
+        row: int,
+        label: str,
+        given: str,
+        *,
+        token: str | None = None,
+        enough: bool = False,
+        order: Iterable[int] = (),
     ) -> Entry:
         """Keep one answer.
 
@@ -273,6 +281,10 @@ class AnswerStore:
         token : str, optional
             What tells this answer from all others. One that is sent again, because nobody heard
             that it had arrived, is kept once.
+        enough : bool, default=False
+            Whether the stop rule ends the row with this answer.
+        order : iterable of int
+            Where that is so, rows from which the annotator gets the next one, as by :meth:`lease`.
 
         Returns
         -------
@@ -280,11 +292,23 @@ class AnswerStore:
         """
         if given not in ANSWERS:
             raise ValueError(f"{given!r} is no answer; give one of {', '.join(ANSWERS)}.")
-        return self._add(annotator, row, given, label=label, token=token)
+        return self._add(annotator, row, given, label, token, enough, order)
 
-    def finish(self, annotator: str, row: int, *, token: str | None = None) -> Entry:
-        """Note that a row is done because the annotator says so; see also :meth:`lease`."""
-        return self._add(annotator, row, DONE, token=token)
+    def finish(
+        self, annotator: str, row: int, *, token: str | None = None, order: Iterable[int] = ()
+    ) -> Entry:
+        """Note that a row is done because the annotator says so.
+
+        Parameters
+        ----------
+        annotator, row, token, order
+            As in :meth:`answer`.
+
+        Returns
+        -------
+        entry : Entry
+        """
+        return self._add(annotator, row, DONE, None, token, False, order)
 
     def answer_all(
         self, annotator: str, row: int, given: Mapping[str, bool], *, token: str, done: bool = True
@@ -366,6 +390,16 @@ class AnswerStore:
             )
             return _counting(Entry(*each) for each in found)
 
+    def answers_with(self, annotator: str, row: int, label: str, given: str) -> RowAnswers:
+        """Return what would be known about a row with one more answer."""
+        with self._lock:
+            found = self._base.execute(
+                f"SELECT {_FIELDS} FROM entries e WHERE row = ? AND {_STANDS} ORDER BY id", [row]
+            ).fetchall()
+        entries = [Entry(*each) for each in found]
+        last = entries[-1].id if entries else 0
+        return _counting([*entries, Entry(last + 1, self._clock(), annotator, row, given, label)])
+
     def all_answers(self) -> Iterator[tuple[int, RowAnswers]]:
         """Yield every row with an answer, and what is known about it."""
         with self._lock:
@@ -414,17 +448,7 @@ class AnswerStore:
             if enough is not None:
                 self._insert(annotator, enough, ENOUGH, None, None, None)
                 self._refresh(enough)
-            own = self._base.execute(
-                "SELECT row, until FROM leases JOIN rows USING (row) WHERE annotator = ? AND "
-                "finished IS NULL ORDER BY until DESC LIMIT 1",
-                [annotator],
-            ).fetchone()
-            if own and own[1] > now + seconds / 2:
-                return int(own[0])  # for long enough: nothing has to be written
-            row = own[0] if own else self._next_free(order, now)
-            if row is not None:
-                self._hold(annotator, row, now + seconds)
-            return row
+            return self._leased(annotator, order, now, seconds)
 
     def hold(self, annotator: str, row: int, *, seconds: float = LEASE_SECONDS) -> bool:
         """Hold a certain row for an annotator; return whether nobody else has it."""
@@ -482,10 +506,18 @@ class AnswerStore:
             self._base.execute("COMMIT")
 
     def _add(
-        self, annotator: str, row: int, kind: str, *, label: str | None = None, token: str | None
+        self,
+        annotator: str,
+        row: int,
+        kind: str,
+        label: str | None,
+        token: str | None,
+        enough: bool,
+        order: Iterable[int],
     ) -> Entry:
         if not annotator.strip():
             raise ValueError("An answer needs the name of its annotator; give one.")
+        # One transaction: a disk takes its time for each.
         with self._writing():
             before = self._sent_before(token)
             if before is not None:
@@ -493,12 +525,17 @@ class AnswerStore:
             if self._base.execute("SELECT 1 FROM rows WHERE row = ?", [row]).fetchone() is None:
                 raise ValueError(f"There is no row {row} in this table.")
             entry = self._insert(annotator, row, kind, label, None, token)
+            if enough:
+                self._insert(annotator, row, ENOUGH, None, None, None)
             self._refresh(row)
+            now = self._clock()
             # An answer is a sign of life: the row stays with its annotator.
             self._base.execute(
                 "UPDATE leases SET until = ? WHERE row = ? AND annotator = ?",
-                [self._clock() + LEASE_SECONDS, row, annotator],
+                [now + LEASE_SECONDS, row, annotator],
             )
+            if enough or kind == DONE:
+                self._leased(annotator, order, now, LEASE_SECONDS)
             return entry
 
     def _insert(
@@ -541,6 +578,21 @@ class AnswerStore:
     def _entry(self, id: int | None) -> Entry:
         found = self._base.execute(f"SELECT {_FIELDS} FROM entries e WHERE id = ?", [id])
         return Entry(*found.fetchone())
+
+    def _leased(
+        self, annotator: str, order: Iterable[int], now: float, seconds: float
+    ) -> int | None:
+        own = self._base.execute(
+            "SELECT row, until FROM leases JOIN rows USING (row) WHERE annotator = ? AND "
+            "finished IS NULL ORDER BY until DESC LIMIT 1",
+            [annotator],
+        ).fetchone()
+        if own and own[1] > now + seconds / 2:
+            return int(own[0])  # for long enough: nothing has to be written
+        row = int(own[0]) if own else self._next_free(order, now)
+        if row is not None:
+            self._hold(annotator, row, now + seconds)
+        return row
 
     def _next_free(self, order: Iterable[int], now: float) -> int | None:
         taken = self.finished()
