@@ -15,6 +15,7 @@ import numpy as np
 from splmll.annotation.store import AnswerStore, Counts, RowAnswers
 from splmll.annotation.table import AnnotationTable
 from splmll.tagging import Tagger
+from splmll.tagging.scoring import plain_scores
 
 ENOUGH = 0.5  # wrong labels that may be expected in a row that is done
 _ROWS_KEPT = 1024  # rows whose scores are kept
@@ -372,7 +373,7 @@ class _Mind:
         self.order = [*asked, *np.flatnonzero(is_open & is_done).tolist()]
 
     def _scores(self, row: int) -> np.ndarray:
-        return self.model.decision_function(self.features[[row]])
+        return plain_scores(self.model, self.features[[row]])
 
     def _order(self, waiting: np.ndarray, touched: set[int]) -> list[int]:
         """Return the rows to ask about, the most useful first.
@@ -396,7 +397,7 @@ class _Mind:
         found = []
         for start in range(0, len(rows), step):
             part = rows[start : start + step]
-            scores = self.model.decision_function(self.features[part])
+            scores = plain_scores(self.model, self.features[part])
             belief = answering.belief(scores, self.table.given[part])
             found.append(answering.expected_errors(scores, belief))
         return np.concatenate(found)
