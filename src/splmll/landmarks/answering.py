@@ -144,7 +144,7 @@ class AnswerModel:
         labels, values = np.empty(scores.shape, dtype=np.uint8), np.empty(scores.shape)
         for rows in _blocks(scores, per_row=8):
             belief = self.belief(scores[rows], answers[rows])
-            labels[rows], values[rows] = self._decided(scores[rows], belief)
+            labels[rows], values[rows] = self.decide(scores[rows], belief)
         return labels, values
 
     def probabilities(self, scores: np.ndarray, answers: np.ndarray) -> np.ndarray:
@@ -169,7 +169,8 @@ class AnswerModel:
         answered = np.where(belief.answered == 1, ends[1][:, None], ends[0][:, None])
         return np.where(belief.open, moved, answered)
 
-    def _decided(self, scores: np.ndarray, belief: Belief) -> tuple[np.ndarray, np.ndarray]:
+    def decide(self, scores: np.ndarray, belief: Belief) -> tuple[np.ndarray, np.ndarray]:
+        """Return labels of rows, and how likely they are; see :meth:`complete`."""
         labels, values = np.empty(scores.shape, dtype=np.uint8), np.empty(scores.shape)
         moved, level = self.moved(scores, belief), self._level(belief)
         for number in np.unique(level):
@@ -229,7 +230,7 @@ class AnswerModel:
 
     def expected_errors(self, scores: np.ndarray, belief: Belief) -> np.ndarray:
         """Return how many labels of each row are expected to be wrong as things stand."""
-        labels, _ = self._decided(scores, belief)
+        labels, _ = self.decide(scores, belief)
         P = belief.probabilities()
         return np.where(belief.open, np.where(labels == 1, 1 - P, P), 0.0).sum(axis=1)
 

@@ -208,7 +208,7 @@ def micro_f1(Y: np.ndarray, labels: np.ndarray) -> float:
     --------
     >>> import numpy as np
     >>> from splmll.landmarks.completion import micro_f1
-    >>> micro_f1(np.array([[1, 0, np.nan]]), np.array([[1, 1, 1]])).round(3)
+    >>> round(micro_f1(np.array([[1, 0, np.nan]]), np.array([[1, 1, 1]])), 3)
     0.667
     """
     counted = ~np.isnan(Y)
