@@ -17,6 +17,7 @@ from rich.console import Console
 
 from splmll import __version__
 from splmll.cli.annotate import annotate
+from splmll.cli.audit import audit
 from splmll.cli.compare import compare
 from splmll.cli.complete import complete
 from splmll.cli.datasets import datasets
@@ -66,6 +67,7 @@ _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
         explain,
         landmarks,
         annotate,
+        audit,
         complete,
         recover,
         export,

@@ -220,12 +220,7 @@ class Tagger:
         tagger : Tagger
         """
         n_rows = data.X.shape[0]
-        if n_rows < MIN_ROWS:
-            raise DatasetError(
-                f"{n_rows} rows are too few to learn from some and to measure on others; give at "
-                f"least {MIN_ROWS}",
-                path=data.name,
-            )
+        check_enough_rows(data)
         if test_size is not None and not 0 < test_size < 1:
             raise ValueError(
                 f"The share of rows to hold out is {test_size:g}; give one between 0 and 1, such "
@@ -309,11 +304,7 @@ class Tagger:
         """
         self._landmark_model()
         n_rows = data.X.shape[0]
-        if n_rows < MIN_ROWS:
-            raise DatasetError(
-                f"{n_rows} rows are too few to learn from; answer at least {MIN_ROWS}",
-                path=data.name,
-            )
+        check_enough_rows(data)
         X, Y, _ = self._matched(data)
         pipeline = clone(self.pipeline)
         started = perf_counter()
@@ -717,6 +708,17 @@ class Tagger:
         return (
             f"<Tagger {self.method}: {self.n_rows} rows, {len(self.feature_names)} features, "
             f"{len(self.label_names)} labels>"
+        )
+
+
+def check_enough_rows(data: Dataset) -> None:
+    """Raise DatasetError where rows are too few to learn from some and to measure on others."""
+    n_rows = data.X.shape[0]
+    if n_rows < MIN_ROWS:
+        raise DatasetError(
+            f"{n_rows} rows are too few to learn from some and to measure on others; give at "
+            f"least {MIN_ROWS}",
+            path=data.name,
         )
 
 
