@@ -99,9 +99,9 @@ def audit(
     elif out is None:
         written.to_csv(sys.stdout, index=False, lineterminator="\n", float_format="%.4f")
     else:
-        n_rows, n_labels = data.Y.shape
+        (n_rows, n_labels), are = data.Y.shape, "is" if len(found) == 1 else "are"
         show_table(
-            f"{len(found):,} of {n_rows * n_labels:,} labels are probably wrong",
+            f"{len(found):,} of {n_rows * n_labels:,} labels {are} probably wrong",
             ["row", "label", "given", "probability", "reason"],
             written.head(SHOWN).itertuples(index=False),
         )

@@ -6,6 +6,7 @@ What is asked and kept is decided in :mod:`splmll.annotation`; here requests are
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -84,6 +85,7 @@ class Desk:
         if wanted.suspects is not None:
             found = read_suspects(wanted.suspects, table, tagger.label_names)
             self.suspects = SuspectQueue(found, table, self.store, tagger.label_names)
+        self._switching = threading.Lock()
         self.retraining = Retraining(
             registry.place(self.name), wanted.table, wanted.answers, wanted.examples
         )
@@ -103,9 +105,16 @@ class Desk:
 
     def switch(self) -> None:
         """Let the model that is served now choose rows and questions."""
-        tagger = self.registry.get(self.name).tagger
-        if tagger is not self.queue.tagger:
-            self.queue.use(tagger)
+        with self._switching:
+            tagger = self.registry.get(self.name).tagger
+            if tagger is not self.queue.tagger:
+                self.queue.use(tagger)
+
+    def follow(self) -> None:
+        """Switch beside the work of annotators, if the service has read its model again."""
+        changed = self.registry.get(self.name).tagger is not self.queue.tagger
+        if changed and not self._switching.locked():
+            threading.Thread(target=self.switch, daemon=True).start()
 
     def close(self) -> None:
         """End what runs for annotators, and close the file of their answers."""
@@ -171,6 +180,7 @@ def _add_act(
 ) -> None:
     async def answer(request: Request) -> Response:
         given = await _read(request)
+        desk.follow()
         try:
             task = await asyncio.to_thread(act, desk, given)
         except ValueError as error:
