@@ -96,6 +96,19 @@ def test_no_answer_is_lost(folder: Path, open_page: Open) -> None:
         page.reload()
         page.locator("#task").wait_for()
         assert (row(page), question(page), answered(page)) == before
+        # A second tab of the same annotator: both answers are kept, the later one counts.
+        tab = page.context.new_page()
+        tab.goto(desk.address)
+        tab.locator("#task").wait_for()
+        assert (row(tab), question(tab)) == (row(page), question(page))
+        twice = press(tab, "y")
+        press(page, "n")
+        assert answered(page)[twice[1]] == "no"
+        press(page, "u", "undo")
+        given[twice] = "1"
+        page.reload()
+        page.locator("#task").wait_for()
+        assert answered(page) == {first[1]: "yes", second[1]: "no", twice[1]: "yes"}
         # Another annotator gets another row, and both go on.
         other = open_page(desk.address, "bob").page
         assert row(other) != row(page)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from splmll.tagging import Tagger
 from splmll.tagging.scoring import plain_scores
 
 ENOUGH = 0.5  # wrong labels that may be expected in a row that is done
-_ROWS_KEPT = 1024  # rows whose scores are kept
+_CELLS_KEPT = 2**21  # scores that are kept: 16 MB
 _MOST_RANKED = 5000  # rows that are put in order at once
 _MOST_LOOKED_AT = 12  # answers of a row that are looked at for reasons, the latest
 _BLOCK_CELLS = 2**20  # labels of rows that are looked at together
@@ -361,7 +360,7 @@ class _Mind:
         self.model = tagger.pipeline[-1]
         self.features = tagger.features(table.features)
         # What features say of a row is the same at every question about it.
-        self.scores = lru_cache(maxsize=_ROWS_KEPT)(self._scores)
+        self._kept: dict[int, np.ndarray] = {}
         is_open = np.isnan(table.given).any(axis=1)
         is_done = np.zeros(len(is_open), dtype=bool)
         is_done[list(done)] = True
@@ -372,8 +371,14 @@ class _Mind:
         # Those that are done come last: one of them may be opened again.
         self.order = [*asked, *np.flatnonzero(is_open & is_done).tolist()]
 
-    def _scores(self, row: int) -> np.ndarray:
-        return plain_scores(self.model, self.features[[row]])
+    def scores(self, row: int) -> np.ndarray:
+        """Return what the features say of a row, shape (1, n_labels)."""
+        found = self._kept.get(row)
+        if found is None:
+            found = plain_scores(self.model, self.features[[row]])
+            if len(self._kept) * len(self.names) < _CELLS_KEPT:
+                self._kept[row] = found
+        return found
 
     def _order(self, waiting: np.ndarray, touched: set[int]) -> list[int]:
         """Return the rows to ask about, the most useful first.
@@ -389,6 +394,10 @@ class _Mind:
         ranked = asked[:: max(1, -(-len(asked) // _MOST_RANKED))]
         if len(ranked):
             ranked = ranked[self.model.rank_rows(self.features[ranked])]
+            # Those that come first are looked at together: one by one it takes longer.
+            first = ranked[: max(1, _CELLS_KEPT // len(self.names))]
+            scores = plain_scores(self.model, self.features[first])
+            self._kept = {int(row): scores[[number]] for number, row in enumerate(first)}
         return [*ranked.tolist(), *np.setdiff1d(asked, ranked).tolist()]
 
     def _expected_errors(self, rows: np.ndarray) -> np.ndarray:

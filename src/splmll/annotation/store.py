@@ -6,10 +6,11 @@ one annotator at a time, so two of them never work on the same row unawares.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
@@ -400,11 +401,15 @@ class AnswerStore:
         last = entries[-1].id if entries else 0
         return _counting([*entries, Entry(last + 1, self._clock(), annotator, row, given, label)])
 
-    def all_answers(self) -> Iterator[tuple[int, RowAnswers]]:
-        """Yield every row with an answer, and what is known about it."""
+    def all_answers(self, rows: Collection[int] | None = None) -> Iterator[tuple[int, RowAnswers]]:
+        """Yield every row with an answer, or those of some rows, and what is known about it."""
+        among, values = "", []
+        if rows is not None:
+            among = "row IN (SELECT value FROM json_each(?)) AND"
+            values = [json.dumps(sorted(rows))]
         with self._lock:
             entries = self._base.execute(
-                f"SELECT {_FIELDS} FROM entries e WHERE {_STANDS} ORDER BY row, id"
+                f"SELECT {_FIELDS} FROM entries e WHERE {among} {_STANDS} ORDER BY row, id", values
             ).fetchall()
         for row, of_row in groupby((Entry(*each) for each in entries), key=lambda each: each.row):
             yield row, _counting(of_row)

@@ -105,7 +105,7 @@ class SuspectQueue:
         -------
         task : SuspectTask or None
         """
-        answers = dict(self.store.all_answers())
+        answers = dict(self.store.all_answers({each.row for each in self.suspects}))
         judged = [
             each.row in answers and each.label in answers[each.row].known for each in self.suspects
         ]

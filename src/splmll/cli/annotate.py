@@ -108,6 +108,7 @@ def annotate(
     """
     # Imported here: `splmll --help` should not wait for PyTorch.
     from splmll.annotation.export import check_answers_place
+    from splmll.datasets.checks import existing_file
     from splmll.tagging.output import check_suffix, check_writable
 
     if export is not None:
@@ -116,6 +117,10 @@ def annotate(
         check_suffix(export_label_studio, (".json",), "tasks are")
         check_writable(export_label_studio)
     table, model = _places(answers, table, model)
+    if train is not None and existing_file(train).resolve() == table.resolve():
+        raise ValueError(
+            f"{train}: this is the table itself, whose tags count anyway; leave out --train."
+        )
     if not (export or import_label_studio or export_label_studio):
         from splmll.cli.serve import run_service
         from splmll.serving import Annotation
