@@ -1066,8 +1066,8 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
     def rank_rows(self, X: Any, n: int | None = None) -> np.ndarray:
         """Order rows that have no labels yet so that a model learns fastest from them.
 
-        Rows come first whose labels are uncertain, each in another way than those before. A row
-        that repeats one of them comes last.
+        Rows come first whose labels are uncertain and that differ from those before, in their
+        features or in what is uncertain about them. What repeats another row comes last.
 
         Parameters
         ----------
@@ -1093,8 +1093,10 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         (5,)
         """
         check_is_fitted(self)
-        P = self._answer_model().curve.probabilities(self._checked_scores(X))
-        return order_of_rows(P, len(P) if n is None else min(int(n), len(P)))
+        X = self._check_features(X, reset=False)
+        P = self._answer_model().curve.probabilities(self._scores(X))
+        features = None if is_torch_dataset(X) else X
+        return order_of_rows(features, P, len(P) if n is None else min(int(n), len(P)))
 
     def _answer_model(self) -> AnswerModel:
         # Models of earlier versions kept nothing for answers: theirs stand for themselves.
