@@ -19,7 +19,9 @@ from splmll.tagging.scoring import plain_scores
 ENOUGH = 0.5  # wrong labels that may be expected in a row that is done
 _CELLS_KEPT = 2**21  # scores that are kept: 16 MB
 _MOST_RANKED = 5000  # rows that are put in order at once
-_MOST_LOOKED_AT = 12  # answers of a row that are looked at for reasons, the latest
+SURE = 0.95  # if every open label is so certain either way, no question pays any more
+_MOST_LOOKED_AT = 4  # answers of a row that are looked at for reasons, the most surprising
+_LEAST_SURPRISE = 0.05  # of them, as a difference to the probability by the features
 _BLOCK_CELLS = 2**20  # labels of rows that are looked at together
 _MOST_REASONS = 3  # answers that are named for what they imply
 _LEAST_CHANGE = 0.01  # of a probability, for an answer to be a reason
@@ -114,8 +116,8 @@ class AnnotationQueue:
     store : AnswerStore
         Where answers are kept.
     enough : float, default=0.5
-        A row is done when fewer wrong labels than this are expected in it; 0 asks about every
-        label.
+        A row is done when fewer wrong labels than this are expected in it, or when every open label
+        is certain to 95%. 0 asks about every label.
 
     Examples
     --------
@@ -389,7 +391,7 @@ class _Mind:
         if not len(waiting):
             return []
         begun = np.isin(waiting, list(touched))
-        asked = waiting[begun | (self._expected_errors(waiting) >= self.enough)]
+        asked = waiting[begun | self._pays(waiting)]
         # Of very many rows some from everywhere are ranked, enough for days.
         ranked = asked[:: max(1, -(-len(asked) // _MOST_RANKED))]
         if len(ranked):
@@ -400,15 +402,15 @@ class _Mind:
             self._kept = {int(row): scores[[number]] for number, row in enumerate(first)}
         return [*ranked.tolist(), *np.setdiff1d(asked, ranked).tolist()]
 
-    def _expected_errors(self, rows: np.ndarray) -> np.ndarray:
-        """Return how many wrong labels to expect in rows that nobody is asked about."""
+    def _pays(self, rows: np.ndarray) -> np.ndarray:
+        """Return whether there is something to ask about rows that nobody has begun with."""
         answering, step = self.model.answer_model_, max(1, _BLOCK_CELLS // len(self.names))
         found = []
         for start in range(0, len(rows), step):
             part = rows[start : start + step]
-            scores = plain_scores(self.model, self.features[part])
-            belief = answering.belief(scores, self.table.given[part])
-            found.append(answering.expected_errors(scores, belief))
+            scores, given = plain_scores(self.model, self.features[part]), self.table.given[part]
+            errors = answering.expected_errors(scores, answering.belief(scores, given))
+            found.append((errors >= self.enough) & ~self._is_sure(scores, given))
         return np.concatenate(found)
 
     def check(self, row: int, label: str) -> None:
@@ -434,9 +436,10 @@ class _Mind:
         )
         names = [self.names[k] for k in asked[0] if k >= 0]
         question = next((name for name in names if name not in skipped), None)
+        if question is not None and self._is_sure(scores, known[None, :])[0]:
+            question = None
         # An answer is a reason as far as things would be otherwise without it.
-        answered = [self.place[label] for label in found.known if label in self.place]
-        reasons = answered[-_MOST_LOOKED_AT:]
+        reasons = self._surprising(scores[0], known, found)
         without = np.repeat(known[None, :], 2 + len(reasons), axis=0)
         without[1] = self.table.given[row]
         for number, label in enumerate(reasons, start=2):
@@ -457,6 +460,22 @@ class _Mind:
         ]
         implied.sort(key=lambda each: (not each.holds, -each.probability))
         return _Look(question, float(errors[0]), values[0], implied)
+
+    def _is_sure(self, scores: np.ndarray, known: np.ndarray) -> np.ndarray:
+        """Return whether every open label of rows is so certain that no question pays."""
+        if self.enough == 0:
+            return np.zeros(len(scores), dtype=bool)
+        p = self.model.answer_model_.probabilities(scores, known)
+        certain = np.maximum(p, 1 - p) >= SURE
+        return np.asarray((certain | ~np.isnan(known)).all(axis=1))
+
+    def _surprising(self, scores: np.ndarray, known: np.ndarray, found: RowAnswers) -> list[int]:
+        """Return the labels whose answers the features foretold least: others change nothing."""
+        answered = np.array([self.place[name] for name in found.known if name in self.place], int)
+        expected = self.model.answer_model_.curve.probabilities(scores[None, :])[0]
+        surprise = np.abs(known[answered] - expected[answered])
+        order = np.argsort(-surprise, kind="stable")[:_MOST_LOOKED_AT]
+        return answered[order][surprise[order] >= _LEAST_SURPRISE].tolist()
 
     def _reasons(
         self, answered: list[int], known: np.ndarray, change: np.ndarray

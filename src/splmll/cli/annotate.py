@@ -47,7 +47,8 @@ def annotate(
     enough: Annotated[
         float,
         typer.Option(
-            help="Go to the next row when fewer wrong labels than this are expected in it.",
+            help="Go to the next row when fewer wrong labels than this are expected in it, or "
+            "every label is certain to 95%; 0 asks about every label.",
             min=0.0,
         ),
     ] = 0.5,

@@ -183,13 +183,16 @@ class Belief:
     mean: np.ndarray = field(init=False)
     variance: np.ndarray = field(init=False)
     answered: np.ndarray = field(init=False)
-    # The covariances are those of the start less a matrix of low rank: one of these an answer.
-    factors: list[np.ndarray] = field(init=False, default_factory=list)
+    # The covariances are those of the start less a matrix of low rank: one factor an answer, in
+    # an array of shape (n_rows, room, n_labels) that grows.
+    _factors: np.ndarray = field(init=False, repr=False)
+    _n_factors: int = field(init=False, default=0, repr=False)
 
     def __post_init__(self) -> None:
         self.mean = ndtri(np.clip(self.P, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY))
         self.variance = np.ones_like(self.mean)
         self.answered = np.full(self.mean.shape, np.nan)
+        self._factors = np.empty((len(self.mean), 0, self.mean.shape[1]))
 
     @property
     def open(self) -> np.ndarray:
@@ -215,7 +218,7 @@ class Belief:
         self.mean[rows] += covariance * shift[:, None]
         factor = np.zeros_like(self.mean)
         factor[rows] = covariance * np.sqrt(shrinkage)[:, None]
-        self.factors.append(factor)
+        self._add_factor(factor)
         self.variance = np.maximum(self.variance - factor**2, LEAST_EIGENVALUE)
         self.answered[rows, labels] = answers
 
@@ -267,12 +270,23 @@ class Belief:
             found.append(ndtr(moved / np.sqrt(np.maximum(variance, LEAST_EIGENVALUE))))
         return found[0], found[1]
 
+    def _add_factor(self, factor: np.ndarray) -> None:
+        room = self._factors.shape[1]
+        if self._n_factors == room:
+            n_rows, n_labels = factor.shape
+            more = np.empty((n_rows, max(4, room), n_labels))
+            self._factors = np.concatenate([self._factors, more], axis=1)
+        self._factors[:, self._n_factors] = factor
+        self._n_factors += 1
+
     def _covariances(self, rows: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """Return the covariances of labels of each row with all labels, as they are now."""
         found = self.correlations.of(labels)
-        for factor in self.factors:
-            own = factor[rows]
-            found -= np.take_along_axis(own, labels, axis=1)[:, :, None] * own[:, None]
+        if self._n_factors:
+            factors = self._factors[:, : self._n_factors]
+            factors = factors if len(rows) == len(factors) else factors[rows]
+            own = np.take_along_axis(factors, labels[:, None, :], axis=2)
+            found -= own.transpose(0, 2, 1) @ factors
         place = labels[:, :, None]
         variance = np.take_along_axis(found, place, axis=2)
         np.put_along_axis(found, place, np.maximum(variance, LEAST_EIGENVALUE), axis=2)
