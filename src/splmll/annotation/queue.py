@@ -13,6 +13,7 @@ import numpy as np
 
 from splmll.annotation.store import AnswerStore, Counts, RowAnswers
 from splmll.annotation.table import AnnotationTable
+from splmll.landmarks.belief import Belief
 from splmll.tagging import Tagger
 from splmll.tagging.scoring import plain_scores
 
@@ -20,7 +21,7 @@ ENOUGH = 0.5  # wrong labels that may be expected in a row that is done
 _CELLS_KEPT = 2**21  # scores that are kept: 16 MB
 _MOST_RANKED = 5000  # rows that are put in order at once
 SURE = 0.95  # if every open label is so certain either way, no question pays any more
-_MOST_LOOKED_AT = 4  # answers of a row that are looked at for reasons, the most surprising
+_MOST_LOOKED_AT = 3  # answers of a row that are looked at for reasons, the most surprising
 _LEAST_SURPRISE = 0.05  # of them, as a difference to the probability by the features
 _BLOCK_CELLS = 2**20  # labels of rows that are looked at together
 _MOST_REASONS = 3  # answers that are named for what they imply
@@ -391,7 +392,7 @@ class _Mind:
         if not len(waiting):
             return []
         begun = np.isin(waiting, list(touched))
-        asked = waiting[begun | self._pays(waiting)]
+        asked = waiting[begun | self._pays_at_first(waiting)]
         # Of very many rows some from everywhere are ranked, enough for days.
         ranked = asked[:: max(1, -(-len(asked) // _MOST_RANKED))]
         if len(ranked):
@@ -402,15 +403,15 @@ class _Mind:
             self._kept = {int(row): scores[[number]] for number, row in enumerate(first)}
         return [*ranked.tolist(), *np.setdiff1d(asked, ranked).tolist()]
 
-    def _pays(self, rows: np.ndarray) -> np.ndarray:
+    def _pays_at_first(self, rows: np.ndarray) -> np.ndarray:
         """Return whether there is something to ask about rows that nobody has begun with."""
         answering, step = self.model.answer_model_, max(1, _BLOCK_CELLS // len(self.names))
         found = []
         for start in range(0, len(rows), step):
             part = rows[start : start + step]
-            scores, given = plain_scores(self.model, self.features[part]), self.table.given[part]
-            errors = answering.expected_errors(scores, answering.belief(scores, given))
-            found.append((errors >= self.enough) & ~self._is_sure(scores, given))
+            scores = plain_scores(self.model, self.features[part])
+            belief = answering.belief(scores, self.table.given[part])
+            found.append(self._pays(answering.expected_errors(scores, belief), belief))
         return np.concatenate(found)
 
     def check(self, row: int, label: str) -> None:
@@ -430,23 +431,23 @@ class _Mind:
 
     def look(self, row: int, known: np.ndarray, found: RowAnswers, annotator: str) -> _Look:
         """Return what to ask about a row, and what follows from what is known."""
-        scores, skipped = self.scores(row), found.skipped.get(annotator, set())
-        asked, errors = self.model.answer_model_.ask(
-            scores, known[None, :], min(1 + len(skipped), len(known)), self.enough
-        )
-        names = [self.names[k] for k in asked[0] if k >= 0]
-        question = next((name for name in names if name not in skipped), None)
-        if question is not None and self._is_sure(scores, known[None, :])[0]:
-            question = None
+        answering, scores = self.model.answer_model_, self.scores(row)
+        skipped = found.skipped.get(annotator, set())
+        belief = answering.belief(scores, known[None, :])
+        errors = answering.expected_errors(scores, belief)
+        question = None
+        if self._pays(errors, belief)[0]:
+            wanted = min(1 + len(skipped), len(known))
+            asked = answering.next_questions(belief, wanted)[0]
+            names = (self.names[k] for k in asked if k >= 0)
+            question = next((name for name in names if name not in skipped), None)
         # An answer is a reason as far as things would be otherwise without it.
         reasons = self._surprising(scores[0], known, found)
         without = np.repeat(known[None, :], 2 + len(reasons), axis=0)
         without[1] = self.table.given[row]
         for number, label in enumerate(reasons, start=2):
             without[number, label] = np.nan
-        labels, values = self.model.answer_model_.complete(
-            np.repeat(scores, len(without), axis=0), without
-        )
+        labels, values = answering.complete(np.repeat(scores, len(without), axis=0), without)
         shown = np.flatnonzero(np.isnan(known) & ((labels[0] != 0) | (labels[1] != 0)))
         implied = [
             Implied(
@@ -461,13 +462,13 @@ class _Mind:
         implied.sort(key=lambda each: (not each.holds, -each.probability))
         return _Look(question, float(errors[0]), values[0], implied)
 
-    def _is_sure(self, scores: np.ndarray, known: np.ndarray) -> np.ndarray:
-        """Return whether every open label of rows is so certain that no question pays."""
+    def _pays(self, errors: np.ndarray, belief: Belief) -> np.ndarray:
+        """Return whether a question pays, row by row: the stop rule."""
         if self.enough == 0:
-            return np.zeros(len(scores), dtype=bool)
-        p = self.model.answer_model_.probabilities(scores, known)
-        certain = np.maximum(p, 1 - p) >= SURE
-        return np.asarray((certain | ~np.isnan(known)).all(axis=1))
+            return np.ones(len(errors), dtype=bool)
+        p = belief.probabilities()
+        certain = (np.maximum(p, 1 - p) >= SURE).all(axis=1)
+        return (errors >= self.enough) & ~certain
 
     def _surprising(self, scores: np.ndarray, known: np.ndarray, found: RowAnswers) -> list[int]:
         """Return the labels whose answers the features foretold least: others change nothing."""
