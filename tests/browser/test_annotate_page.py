@@ -59,7 +59,7 @@ def open_page(browser: Any) -> Iterator[Open]:
         contexts.append(context)
         result = Opened.in_context(context)
         result.page.goto(url)
-        result.page.locator("#work").wait_for()
+        result.page.locator("#task").wait_for()
         return result
 
     yield opened
