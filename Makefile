@@ -33,8 +33,18 @@ test: $(STAMP)  ## the whole test suite
 	$(TEST_ENV) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 CHROMIUM := chromium chromium-browser google-chrome
+AXE      := $(VENV)/axe.min.js
+AXE_CORE := axe-core@4.14.0
 
-test-browser: $(STAMP)  ## the report in a real headless Chromium, set up where it is missing
+# What checks pages for readers with disabilities; without npm its tests are skipped.
+$(AXE): | $(BIN)/python
+	@if command -v npm >/dev/null; then \
+	  cd $(VENV) && npm pack --silent $(AXE_CORE) >/dev/null && \
+	  tar -xzf axe-core-*.tgz --strip-components=1 package/axe.min.js && rm axe-core-*.tgz && \
+	  touch axe.min.js; \
+	else echo "Install npm to fetch axe-core; tests with it are skipped."; fi
+
+test-browser: $(STAMP) $(AXE)  ## the pages in a real headless Chromium, set up where it is missing
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet -c constraints.txt -e ".[browser]"
 	@if [ -z "$$SPLMLL_CHROMIUM" ] && ! which $(CHROMIUM) 2>/dev/null | grep -q .; then \
 	  if [ "$$(id -u)" = 0 ]; then root=""; else root="sudo -n"; fi; \

@@ -16,6 +16,7 @@ SCALE = (
 SCRIPTS = (
     *SCALE,
     "streamed_text",
+    "annotation_page",
     "past_one_machine",
     "model_file_memory",
     "metrics_speed",

@@ -59,11 +59,21 @@ def draw_labels(target: Path) -> None:
     plt.close(figure)
 
 
+def draw_annotation(target: Path) -> None:
+    """Draw what questions about yeast achieve, by how they are chosen."""
+    X, Y, _, _ = load_dataset("yeast").split()
+    path = SPLMLL("kernel", random_state=0).annotation_path(X, Y, counts=range(15))
+    figure = path.plot()
+    figure.savefig(target, dpi=75, metadata={"Software": None})
+    plt.close(figure)
+
+
 def main() -> None:
     """Draw all pictures."""
     IMAGES.mkdir(exist_ok=True)
     draw_landmarks(IMAGES / "landmarks.png")
     draw_labels(IMAGES / "labels.png")
+    draw_annotation(IMAGES / "annotation.png")
 
 
 if __name__ == "__main__":

@@ -5,11 +5,11 @@ also where an answer is missing. Chance is to give every row the labels that mos
 
 It prints::
 
-    landmarks that people annotate: Class4, Class3, Class5, Class6, Class7
+    landmarks that people annotate: Class1, Class5, Class6, Class4, Class3
     micro-F1 of the other 9 labels
-      recovered from the landmarks: 0.765
-      predicted from the features:  0.706
-      by chance:                    0.630
+      recovered from the landmarks: 0.753
+      predicted from the features:  0.695
+      by chance:                    0.648
 """
 
 import numpy as np

@@ -290,10 +290,8 @@ def test_switches_start_as_predicted_and_move_other_labels(open_page: Open, serv
     page.locator("#moved .change:visible").first.wait_for()
     known = {name: float(name in tags) for name in landmarks}
     known[switched] = 1.0 - known[switched]
-    model = served.notes.pipeline[-1]
-    expected = model.recover([[known[name] for name in landmarks]], return_scores=True)[0]
     others = [name for name in WORDS if name not in landmarks]
-    wanted = dict(zip(served.notes.label_names, np.clip(expected, 0, 1)))
+    wanted = served.notes.recover_scores(pd.DataFrame([known])).iloc[0]
     assert_scores(page, {name: wanted[name] for name in others}, "#moved")
     after = shown_scores(page, "#moved")
     changes = [abs(after[name] - before[name]) for name in after]
@@ -309,11 +307,42 @@ def test_switches_start_as_predicted_and_move_other_labels(open_page: Open, serv
     assert shown_scores(page, "#moved") == before
 
 
+def ticked(page: Any) -> set[str]:
+    bars = page.locator("#moved .bar.tag")
+    return set(bars.evaluate_all("all => all.map((each) => each.dataset.label)"))
+
+
+def test_the_threshold_line_counts_for_recovered_labels_too(open_page: Open) -> None:
+    page = open_page().page
+    tag(page)
+    page.locator("#moved .bar").first.wait_for()
+    page.get_by_role("button", name="Say nothing").click()
+    expect(page.locator("#moved .bar")).to_have_count(len(WORDS))
+    for threshold in ("0.1", "0.3", "0.9"):
+        page.locator("#threshold").fill(threshold)
+        scores = shown_scores(page, "#moved")
+        clear = {name for name in scores if abs(scores[name] - float(threshold)) > ROUNDED}
+        above = {name for name in clear if scores[name] >= float(threshold)}
+        assert ticked(page) & clear == above
+
+
+def test_names_are_not_cut_off_on_a_phone(open_page: Open) -> None:
+    page = open_page(**PHONE).page
+    tag(page)
+    cut = """all => all.filter((each) => each.scrollWidth > each.clientWidth + 1
+               || getComputedStyle(each).textOverflow === "ellipsis"
+               && getComputedStyle(each).overflow === "hidden").map((each) => each.textContent)"""
+    for names in ("#bars .name", "#moved .name", "#reasons .reason .name", ".switch legend"):
+        found = page.locator(names)
+        found.first.wait_for()
+        assert found.evaluate_all(cut) == []
+    assert overflow(page) == 0
+
+
 def test_landmarks_can_be_answered_without_a_row(open_page: Open, served: Served) -> None:
     page = open_page().page
     page.locator("#moved .bar").first.wait_for()
     landmarks = served.notes.landmark_names
-    model = served.notes.pipeline[-1]
     assert set(shown_scores(page, "#moved")) == set(WORDS)
     # Not said: also the other landmarks are recovered.
     page.get_by_role("group", name=landmarks[1], exact=True).get_by_label("no", exact=True).focus()
@@ -322,11 +351,12 @@ def test_landmarks_can_be_answered_without_a_row(open_page: Open, served: Served
     page.locator("#moved .change:visible").first.wait_for()
     with page.expect_response(re.compile("/recover")):
         page.keyboard.press("ArrowLeft")
-    known = [[1.0 if name == landmarks[1] else np.nan for name in landmarks]]
-    wanted = np.clip(model.recover(known, return_scores=True)[0], 0, 1)
-    expected = dict(zip(served.notes.label_names, wanted))
+    known = {name: 1.0 if name == landmarks[1] else np.nan for name in landmarks}
+    expected = served.notes.recover_scores(pd.DataFrame([known])).iloc[0].to_dict()
     del expected[landmarks[1]]
     assert_scores(page, expected, "#moved")
+    # One scale: what is ticked is what the threshold line says, also when it moves.
+    assert ticked(page) == {name for name, score in expected.items() if score >= 0.5}
     page.get_by_role("button", name="Say nothing").click()
     expect(page.locator("#moved .change:visible")).to_have_count(0)
 

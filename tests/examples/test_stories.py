@@ -46,6 +46,14 @@ def check_recover_from_landmarks(printed: str) -> None:
     assert number_after("predicted from the features:", printed) > by_chance
 
 
+def check_fewest_questions(printed: str) -> None:
+    predicted, asked, landmarks = (
+        number_after(words, printed) for words in ("predicted:", "completed:", "landmarks:")
+    )
+    assert asked > landmarks > predicted
+    assert asked > 0.93
+
+
 def check_compare_methods(printed: str) -> None:
     lines = [line.split() for line in printed.splitlines()]
     micro_f1 = {line[0]: line[1] for line in lines if "±" in " ".join(line[1:2])}
@@ -77,6 +85,7 @@ def check_dask_cluster(printed: str) -> None:
 STORIES: dict[str, Callable[[str], None]] = {
     "tag_a_text_table": check_tag_a_text_table,
     "landmark_budget": check_landmark_budget,
+    "fewest_questions": check_fewest_questions,
     "recover_from_landmarks": check_recover_from_landmarks,
     "compare_methods": check_compare_methods,
     "pipeline_grid_search": check_pipeline_grid_search,

@@ -76,24 +76,46 @@ def learned(Y, landmarks, rule="micro-f1"):
     return Completion.learned(label_sums(Y, fold), landmarks, Y, fold, rule, fallback)
 
 
-def test_the_threshold_is_tuned_on_the_labels_that_are_completed():
+def test_the_threshold_counts_what_is_known_as_right():
     rng = np.random.default_rng(3)
     known = (rng.random((400, 1)) < 0.5) * 1.0
     # Followers that are true in a third of the rows where the landmark is: never above one half.
     followers = known * (rng.random((400, 4)) < 0.35)
     Y = np.hstack([known, followers])
     completion = learned(Y, np.array([0]))
-    assert completion.threshold.value < 0.4
+    assert completion.counts.tolist() == [0, 1]
+    assert completion.thresholds[1].value < 0.4
     assert completion.labels(np.array([[1.0]])).tolist() == [[1, 1, 1, 1, 1]]
     assert completion.labels(np.array([[0.0]])).tolist() == [[0, 0, 0, 0, 0]]
     fixed = learned(Y, np.array([0]), rule=0.9)
     assert fixed.labels(np.array([[1.0]])).tolist() == [[1, 0, 0, 0, 0]]
 
 
-@pytest.mark.parametrize("landmarks", [np.arange(5), np.zeros(0, dtype=int)], ids=["all", "none"])
-def test_nothing_to_tune(landmarks):
+def test_nothing_is_filled_in_where_nothing_is_gained():
+    rng = np.random.default_rng(4)
+    Y = (rng.random((400, 5)) < [0.5, 0.03, 0.03, 0.03, 1.1]) * 1.0  # strangers, one always true
+    completion = learned(Y, np.array([0]))
+    assert completion.thresholds[1] is None
+    known = np.array([[1.0], [0.0]])
+    assert completion.labels(known).tolist() == [[1, 0, 0, 0, 1], [0, 0, 0, 0, 1]]
+    np.testing.assert_array_equal(completion.probabilities(known) >= 0.5, completion.labels(known))
+
+
+@given(seed=seeds)
+@settings(max_examples=20, deadline=None)
+def test_one_half_is_where_labels_begin(seed):
+    rng = np.random.default_rng(seed)
+    Y, _, _ = labels(seed)
+    completion = learned(Y, np.array([2, 0, 4]), rule=rng.choice(["micro-f1", "per-label"]))
+    known = rng.integers(0, 2, (30, 3)).astype(float)
+    known[rng.random(known.shape) < 0.4] = np.nan
+    p = completion.probabilities(known)
+    np.testing.assert_array_equal(p >= 0.5, completion.labels(known) == 1)
+    assert ((p >= 0) & (p <= 1)).all()
+
+
+def test_no_landmark_nothing_to_tune():
     Y, mean, _ = labels(4)
-    completion = learned(Y, landmarks)
+    completion = learned(Y, np.zeros(0, dtype=int))
     assert completion.threshold == GlobalThreshold(0.5)
-    known = np.full((2, len(landmarks)), np.nan)
-    np.testing.assert_allclose(completion.scores(known), np.tile(mean, (2, 1)))
+    np.testing.assert_allclose(completion.scores(np.zeros((2, 0))), np.tile(mean, (2, 1)))

@@ -1,4 +1,4 @@
-"""The page of the service as a document: whole, closed in itself, and only with its own script."""
+"""The pages of the service as documents: whole, closed in themselves, only with their script."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ import pytest
 
 pytest.importorskip("fastapi", reason='the service needs pip install "splmll[serve]"')
 
-from splmll.serving.page import page_html, script_hashes
+from splmll.serving.page import annotate_hashes, annotate_html, page_html, script_hashes
 from splmll.serving.security import content_policy
 
 
 class Document(HTMLParser):
     """Elements with their attributes, ids, and what stands in scripts and styles."""
 
-    def __init__(self, page: str) -> None:
+    def __init__(self, page: str, hashes: list[str]) -> None:
         super().__init__(convert_charrefs=True)
+        self.page, self.hashes = page, hashes
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.texts: dict[str, list[str]] = {"script": [], "style": []}
         self.inside = ""
@@ -43,9 +44,16 @@ class Document(HTMLParser):
         return [str(found[attribute]) for _, found in self.elements if attribute in found]
 
 
-@pytest.fixture(scope="module")
-def document() -> Document:
-    return Document(page_html())
+PAGES = {
+    "tags": (page_html, script_hashes),
+    "annotate": (annotate_html, annotate_hashes),
+}
+
+
+@pytest.fixture(scope="module", params=PAGES)
+def document(request: pytest.FixtureRequest) -> Document:
+    page, hashes = PAGES[request.param]
+    return Document(page(), hashes())
 
 
 def test_hashes_are_those_of_the_scripts(document: Document) -> None:
@@ -53,14 +61,15 @@ def test_hashes_are_those_of_the_scripts(document: Document) -> None:
         "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         for text in document.texts["script"]
     ]
-    assert script_hashes() == found
+    assert document.hashes == found
     assert len(found) == 1
-    assert f"script-src '{found[0]}';" in content_policy(script_hashes())
+    assert f"script-src '{found[0]}';" in content_policy(document.hashes)
 
 
 def test_nothing_is_asked_of_anyone_else(document: Document) -> None:
     assert document.values("src") == []
-    assert [value for value in document.values("href") if not value.startswith("data:")] == []
+    # The other page of the same service, relative to this one.
+    assert {value for value in document.values("href") if not value.startswith("data:")} <= {"."}
     style, script = document.texts["style"][0], document.texts["script"][0]
     assert "@import" not in style
     assert "url(" not in style
@@ -79,12 +88,12 @@ def test_names_cannot_become_html(document: Document) -> None:
         assert dangerous not in script
 
 
-def test_every_script_file_is_in_the_page(document: Document) -> None:
+def test_every_script_file_is_in_a_page() -> None:
     folder = files("splmll").joinpath("serving/page")
     scripts = [each for each in folder.iterdir() if each.name.endswith(".js")]
     assert len(scripts) > 5
     for each in scripts:
-        assert each.read_text("utf-8").strip() in document.texts["script"][0], each.name
+        assert each.read_text("utf-8").strip() in page_html() + annotate_html(), each.name
 
 
 def test_scripts_and_labels_find_their_elements(document: Document) -> None:
@@ -105,15 +114,21 @@ def test_it_looks_like_the_report(document: Document) -> None:
     given = set(re.findall(r"(--\w+):", style)) | set(
         re.findall(r'setProperty\("(--\w+)"', document.texts["script"][0])
     )
-    assert used - given <= {"--w"}  # the report's own, set in its cells
+    assert used - given <= {"--w", "--width"}  # the report's own, set in its cells and graphs
 
 
 def test_the_document_is_complete(document: Document) -> None:
-    page = page_html()
+    page = document.page
     assert page.startswith("<!DOCTYPE html>")
     assert page.rstrip().endswith("</html>")
     assert "$style" not in page
     assert "$script" not in page
+    assert "$links" not in page
     tags = [tag for tag, _ in document.elements]
     assert tags.count("h1") == tags.count("main") == 1
     assert ("html", {"lang": "en"}) in document.elements
+
+
+def test_a_link_leads_to_the_other_page_only_where_there_is_one() -> None:
+    assert 'href="annotate"' in page_html(annotates=True)
+    assert 'href="annotate"' not in page_html()

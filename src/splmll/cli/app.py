@@ -17,7 +17,10 @@ import typer
 from rich.console import Console
 
 from splmll import __version__
+from splmll.cli.annotate import annotate
+from splmll.cli.audit import audit
 from splmll.cli.compare import compare
+from splmll.cli.complete import complete
 from splmll.cli.datasets import datasets
 from splmll.cli.doctor import doctor
 from splmll.cli.evaluate import evaluate
@@ -64,6 +67,9 @@ _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
         evaluate,
         explain,
         landmarks,
+        annotate,
+        audit,
+        complete,
         recover,
         export,
         serve,

@@ -207,6 +207,7 @@ def fit(
                 text=text or [],
                 ignore=ignore or [],
                 min_count=min_count,
+                allow_unknown=True,
             )
 
             def say(cost: object) -> None:

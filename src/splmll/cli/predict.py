@@ -39,6 +39,15 @@ def predict(
         bool,
         typer.Option("--formulas", help="Leave CSV cells that a spreadsheet would compute alone."),
     ] = False,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            help="Score from which a label counts, from 0 to 1.",
+            min=0.0,
+            max=1.0,
+            show_default="the model's own rule",
+        ),
+    ] = None,
     json: Annotated[
         bool,
         typer.Option(
@@ -69,6 +78,10 @@ def predict(
     from splmll.tagging.files import iterate_rows
     from splmll.tagging.output import check_output, prediction_writer
 
+    if explain and threshold is not None:
+        raise typer.BadParameter(
+            "--explain says what carried the labels of the model's own rule; leave out --threshold."
+        )
     if out is not None:
         check_output(out, file)
     tagger = Tagger.load(model)
@@ -90,11 +103,12 @@ def predict(
                 raise DatasetError("the file has no columns to keep; leave out --keep", path=file)
             check_columns(kept, [] if chunk is None else chunk.names, file)
             tagged = tagger.tag(X, explain=explain)
-            tags_per_row.update(tagged.labels.to_numpy().sum(axis=1).tolist())
+            labels = tagged.above(threshold)
+            tags_per_row.update(labels.to_numpy().sum(axis=1).tolist())
             if tagged.without_words is not None:
                 wordless += int(tagged.without_words.sum())
             writer.write(
-                tagged.labels,
+                labels,
                 tagged.scores if scores else None,
                 {name: chunk.columns[name] for name in kept if chunk is not None},
                 tagged.carriers,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -29,6 +28,22 @@ def recover(
         bool,
         typer.Option("--formulas", help="Leave CSV cells that a spreadsheet would compute alone."),
     ] = False,
+    scores: Annotated[
+        bool, typer.Option("--scores", help="Also how sure each label is, from 0 to 1.")
+    ] = False,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(help="A column to copy, such as an id; may be given again.", metavar="COLUMN"),
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            help="Score from which a label counts, from 0 to 1.",
+            min=0.0,
+            max=1.0,
+            show_default="the model's own rule",
+        ),
+    ] = None,
     json: Annotated[
         bool,
         typer.Option(
@@ -44,21 +59,35 @@ def recover(
     Examples
     --------
         splmll recover model landmarks.csv --out tags.csv
+
+        splmll recover model landmarks.csv --keep id --scores --threshold 0.7
     """
     # Imported here: `splmll --help` should not wait for PyTorch.
-    from splmll.cli._show import show_written
-    from splmll.tagging import Tagger
+    import numpy as np
+
+    from splmll.cli._completed import write_completed
+    from splmll.datasets.columns import read_columns
+    from splmll.tagging import Tagged, Tagger
     from splmll.tagging.files import read_landmarks
-    from splmll.tagging.output import check_output, prediction_writer
+    from splmll.tagging.output import check_output
 
     if out is not None:
         check_output(out, file)
     tagger = Tagger.load(model)
-    answers = read_landmarks(file, tagger.landmark_names)
-    with prediction_writer(
-        out, tagger.reading, tagger.label_names, as_json=json, formulas=formulas
-    ) as writer:
-        labels = tagger.recover(answers)
-        writer.write(labels, None, {})
-    if out is not None:
-        show_written(Counter(labels.to_numpy().sum(axis=1).tolist()), out, as_json=json)
+    landmarks = tagger.landmark_names
+    table = read_columns(file)
+    answers = read_landmarks(table, landmarks)
+    known = np.full((len(answers), len(tagger.label_names)), np.nan)
+    known[:, [tagger.label_names.index(name) for name in landmarks]] = answers[landmarks]
+    write_completed(
+        Tagged(tagger.recover(answers), tagger.recover_scores(answers)),
+        known,
+        tagger,
+        table,
+        out=out,
+        keep=keep or [],
+        scores=scores,
+        threshold=threshold,
+        json=json,
+        formulas=formulas,
+    )

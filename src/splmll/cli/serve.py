@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from splmll.serving import Annotation
 
 MEGABYTE = 2**20
 
@@ -48,6 +51,17 @@ def serve(
     batch: Annotated[
         int, typer.Option(help="Requests that are joined into one call of the model.", min=1)
     ] = 64,
+    annotate: Annotated[
+        Path | None,
+        typer.Option(
+            help="A table to annotate with the first model, at /annotate; see `splmll annotate`.",
+            metavar="TABLE",
+        ),
+    ] = None,
+    answers: Annotated[
+        Path,
+        typer.Option(help="Where the answers of annotators are kept.", metavar="FILE"),
+    ] = Path("answers.sqlite"),
 ) -> None:
     """Answer over HTTP: predictions, explanations, recovery from landmarks, and a page to try them.
 
@@ -62,6 +76,41 @@ def serve(
         splmll serve notes=model songs=other.zip --host 0.0.0.0 --token-file token.txt
 
         splmll serve model --allow-host tags.example.org
+
+        splmll serve model --annotate new.csv
+    """
+    limits = {"max_rows": max_rows, "max_body": max_body, "timeout": timeout, "batch": batch}
+    wanted = None
+    if annotate is not None:
+        from splmll.serving import Annotation
+
+        wanted = Annotation(annotate, answers)
+    run_service(_named(models), host, port, token_file, limits, wanted, allow_host)
+
+
+def run_service(
+    places: dict[str, Path],
+    host: str,
+    port: int,
+    token_file: Path | None,
+    limits: dict[str, Any] | None = None,
+    annotation: Annotation | None = None,
+    allow_host: list[str] | None = None,
+) -> None:
+    """Serve models until the process is told to end, and say where.
+
+    Parameters
+    ----------
+    places : dict of str to Path
+        Name -> model.
+    host, port, token_file
+        As the options of ``splmll serve``.
+    limits : dict, optional
+        The options of ``splmll serve`` that bound requests.
+    annotation : Annotation, optional
+        A table to annotate.
+    allow_host : list of str, optional
+        Further names of the service.
     """
     # Imported here: `splmll --help` should not wait for PyTorch.
     from splmll.cli._show import working
@@ -69,11 +118,15 @@ def serve(
     from splmll.serving.security import TOKEN_VARIABLE, find_token
     from splmll.serving.server import address_of, bind, is_loopback, names_of, run
 
-    places = _named(models)
     token = find_token(token_file)
-    limits = Limits(
-        rows=max_rows, body_bytes=int(max_body * MEGABYTE), seconds=timeout, batch=batch
-    )
+    bounds = Limits()
+    if limits is not None:
+        bounds = Limits(
+            rows=limits["max_rows"],
+            body_bytes=int(limits["max_body"] * MEGABYTE),
+            seconds=limits["timeout"],
+            batch=limits["batch"],
+        )
     with bind(host, port) as bound:
         if token is None and not is_loopback(bound):
             typer.echo(
@@ -83,7 +136,7 @@ def serve(
             )
         with working(f"loading {', '.join(places)}"):
             names = [*(allow_host or []), *names_of(host, bound)]
-            app = create_app(places, token=token, limits=limits, hosts=names)
+            app = create_app(places, token=token, limits=bounds, hosts=names, annotation=annotation)
         for model in app.state.registry.models:
             typer.echo(
                 f"{model.name}: {model.tagger.method}, {len(model.label_names)} labels, "
@@ -91,8 +144,13 @@ def serve(
             )
         # Whoever reads the address may come at once: connections wait from here on.
         bound.listen()
-        typer.echo(f"Serving at {address_of(bound)}; press Ctrl-C to end.")
-        run(app, bound)
+        page = "" if annotation is None else "/annotate"
+        typer.echo(f"Serving at {address_of(bound)}{page}; press Ctrl-C to end.")
+        try:
+            run(app, bound)
+        finally:
+            if annotation is not None:
+                app.state.desk.close()
 
 
 def _named(models: list[str]) -> dict[str, Path]:

@@ -44,6 +44,7 @@ def read_table(
     numeric: str | Sequence[str] | None = None,
     ignore: str | Sequence[str] | None = None,
     allow_missing: bool = False,
+    allow_unknown: bool = False,
     delimiter: str | None = None,
     encoding: str = "utf-8",
     name: str | None = None,
@@ -80,6 +81,9 @@ def read_table(
     allow_missing : bool
         Whether feature values may be missing: NaN in numeric and None in categorical columns.
         An empty cell of a text column is an empty text.
+    allow_unknown : bool
+        Whether cells of label columns may be empty, where a label is not known. Y then holds
+        floats, NaN for these.
     delimiter : str, optional
         What separates the columns of a CSV file; by default a tab in `.tsv`, otherwise a comma, or
         a semicolon or tab if the first line has no comma but one of these.
@@ -118,7 +122,8 @@ def read_table(
     else:
         cut = 0 if label_prefix is None else len(label_prefix)
         label_names = [column[cut:] for column in label_like]
-        Y = np.column_stack([read_label(table, column) for column in label_like]).astype(LABEL_TYPE)
+        Y = np.column_stack([read_label(table, column, allow_unknown) for column in label_like])
+        Y = Y if np.isnan(Y).any() else Y.astype(LABEL_TYPE)
     check_unique(label_names, "label name", path)
 
     is_label = set(label_like)
@@ -232,8 +237,18 @@ def _some(names: Sequence[str], most: int = 12) -> str:
 # Labels ----------------------------------------------------------------------------------------
 
 
-def read_label(table: Table, column: str) -> np.ndarray:
-    """Return a column of zeros and ones, or of the words true and false, as booleans."""
+def read_label(table: Table, column: str, allow_unknown: bool = False) -> np.ndarray:
+    """Return a column of zeros and ones, or of the words true and false, as numbers.
+
+    Parameters
+    ----------
+    table : Table
+        Its cells.
+    column : str
+        The column.
+    allow_unknown : bool, default=False
+        Whether cells may be empty; they become NaN.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -253,9 +268,10 @@ def read_label(table: Table, column: str) -> np.ndarray:
     if values is None:
         row = _first_non_number(words)
     else:
-        wrong = np.flatnonzero((values != 0) & (values != 1))
+        unknown = np.isnan(values) & allow_unknown
+        wrong = np.flatnonzero((values != 0) & (values != 1) & ~unknown)
         if not wrong.size:
-            return values.astype(bool)
+            return values
         row = int(wrong[0])
     cell = cells[row].as_py()
     found = "is empty" if cell in (None, "") else f"holds {cell!r}"

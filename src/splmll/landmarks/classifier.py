@@ -39,6 +39,11 @@ from splmll.embeddings.stochastic import Stochastic
 from splmll.embeddings.wide_ridge import choose_solver
 from splmll.labels import read_labels
 from splmll.landmarks import out_of_core, passes
+from splmll.landmarks.annotation_path import COUNTS as PATH_COUNTS
+from splmll.landmarks.annotation_path import AnnotationPath, follow_path
+from splmll.landmarks.answering import AnswerModel
+from splmll.landmarks.asking import Questions
+from splmll.landmarks.auditing import first_look, probabilities_of, probability_of_truth, suspects
 from splmll.landmarks.completion import Completion
 from splmll.landmarks.cost import Cost, estimate_cost
 from splmll.landmarks.explanation import Explanation
@@ -48,6 +53,7 @@ from splmll.landmarks.learning import Evidence, Landmarks, Learner, counts_up_to
 from splmll.landmarks.out_of_fold import OutOfFold
 from splmll.landmarks.path import LandmarkPath
 from splmll.landmarks.prediction import BlockPrediction
+from splmll.landmarks.row_order import order_of_rows
 from splmll.landmarks.screening import screened
 from splmll.landmarks.worth import worth_after_recovery
 from splmll.metrics import MEASURES, evaluate
@@ -68,6 +74,7 @@ SLOPE_CELLS = 2**22  # labels of those rows, where labels are very many
 # Shares of the work of a fit, for whoever watches it: out-of-fold predictions, choices, and models
 # of all rows.
 PREDICTING, CHOOSING, FINISHING = (0.0, 0.7), (0.7, 0.8), (0.8, 1.0)
+PATH_ROWS = 1000  # rows that an annotation path asks about
 PLAIN_SLOPE = 4.0  # probabilities follow scores with slope 1 around the threshold
 
 
@@ -573,7 +580,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         """Landmarks, recovery, threshold: everything that follows from out-of-fold predictions."""
         stages.begin(*CHOOSING)
         stages("landmarks and recovery", 0.0)
-        learner = Learner(evidence, self.pull, self.scoring, self.threshold)
+        learner = self._learner(evidence)
         learned, scores = learner.learn(self._budget())
         stages.begin(*FINISHING)
         embedding.finish(X, targets, learned.outputs)
@@ -592,6 +599,15 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
             evidence.fold,
             self.threshold,
             self.threshold_,
+        )
+        self.answer_model_ = AnswerModel.learned(
+            scores,
+            evidence.Y,
+            evidence.fold,
+            learned.labels,
+            self.threshold,
+            self.threshold_,
+            self.probability_slope_,
         )
         stages("done", 1.0)
         return OutOfFold(evidence.Y, scores, learner.as_they_are(evidence.F), self.threshold)
@@ -915,7 +931,9 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         """Complete all labels from the landmark labels alone.
 
         People annotate the few landmarks; this fills in the rest. For each row it is the best
-        linear use of the landmarks that are known there, learned from the training labels.
+        linear use of the landmarks that are known there, learned from the training labels. Where
+        filling in gained nothing out of fold, what is not known is left blank. With the features at
+        hand, :meth:`complete` does better.
 
         Parameters
         ----------
@@ -953,6 +971,172 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
             return self.completion_.scores(known)
         return self.label_format_.restore(self.completion_.labels(known), index)
 
+    def complete(self, X: Any, Y_partial: Any, *, return_scores: bool = False) -> Any:
+        """Return all labels, from the features and from what people have answered.
+
+        The prediction, and what the answers say about the labels that are still open: answers that
+        the features did not foretell change what goes with them. Answers are never changed.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Features.
+        Y_partial : array-like or DataFrame of shape (n_rows, n_labels)
+            Answers, 0 or 1; NaN where nobody was asked. A DataFrame has labels by name and may
+            leave out those that nobody was asked about.
+        return_scores : bool, default=False
+            Return numbers between 0 and 1 on the scale of ``predict_proba`` instead of labels: open
+            labels are predicted from 1/2 on, answers are 0 or 1.
+
+        Returns
+        -------
+        labels : ndarray, CSR array or DataFrame of shape (n_rows, n_labels)
+            All labels in the form in which ``fit`` received them. Without answers they are those of
+            ``predict``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from splmll import SPLMLL
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(300, 4))
+        >>> rain = X[:, 0] + rng.normal(size=300) > 0
+        >>> Y = np.column_stack([rain, rain ^ (rng.random(300) < 0.05)]).astype(int)
+        >>> model = SPLMLL("linear", random_state=0).fit(X, Y)
+        >>> model.complete(X[:1], [[1, np.nan]]), model.complete(X[:1], [[0, np.nan]])
+        (array([[1, 1]]), array([[0, 0]]))
+        """
+        check_is_fitted(self)
+        scores, answers = self._scores_and_answers(X, Y_partial)
+        labels, values = self._answer_model().complete(scores, answers)
+        if return_scores:
+            return values
+        index = next(
+            (data.index for data in (Y_partial, X) if isinstance(data, pd.DataFrame)), None
+        )
+        return self.label_format_.restore(labels, index)
+
+    def ask(
+        self, X: Any, Y_partial: Any = None, n: int = 1, *, enough: float | None = None
+    ) -> Questions:
+        """Say which labels to ask about next, row by row.
+
+        The best question is the one whose answer is expected to remove most errors, in its own
+        label and in those that go with it.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Features.
+        Y_partial : array-like or DataFrame of shape (n_rows, n_labels), optional
+            What was answered so far, as for :meth:`complete`.
+        n : int, default=1
+            Questions per row. Later ones expect the likelier answers to those before.
+        enough : float, optional
+            When to stop: nothing is asked about a row that is expected to have fewer wrong labels.
+
+        Returns
+        -------
+        questions : Questions
+            The labels (None where there is nothing to ask) and the errors to be expected.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from splmll import SPLMLL
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(300, 3))
+        >>> Y = (X + [[0.1, 1, 3]] * rng.normal(size=(300, 3)) > 0).astype(int)
+        >>> model = SPLMLL("linear", random_state=0).fit(X, Y)
+        >>> questions = model.ask(X[:50])
+        >>> bool((questions.labels == 2).mean() > 0.5)  # which the features tell least
+        True
+        >>> bool((model.ask(X[:50], Y[:50]).labels == None).all())
+        True
+        """
+        check_is_fitted(self)
+        if n < 1:
+            raise ValueError(f"n={n} questions: ask for at least one.")
+        scores, answers = self._scores_and_answers(X, Y_partial)
+        found, errors = self._answer_model().ask(scores, answers, min(n, scores.shape[1]), enough)
+        names = np.full(scores.shape[1] + 1, None, dtype=object)
+        names[:-1] = self.label_format_.names_of(np.arange(scores.shape[1]))
+        return Questions(names[found], errors)
+
+    def rank_rows(self, X: Any, n: int | None = None) -> np.ndarray:
+        """Order rows that have no labels yet so that a model learns fastest from them.
+
+        Rows come first whose labels are uncertain and that differ from those before, in their
+        features or in what is uncertain about them. What repeats another row comes last.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Features of rows without labels.
+        n : int, optional
+            How many rows are wanted; by default all.
+
+        Returns
+        -------
+        rows : ndarray of int
+            Numbers of rows, those to label first in front.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from splmll import SPLMLL
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(300, 3))
+        >>> Y = (X + rng.normal(size=(300, 3)) > 0).astype(int)
+        >>> model = SPLMLL("linear", random_state=0).fit(X[:100], Y[:100])
+        >>> model.rank_rows(X[100:], n=5).shape
+        (5,)
+        """
+        check_is_fitted(self)
+        X = self._check_features(X, reset=False)
+        P = self._answer_model().curve.probabilities(self._scores(X))
+        features = None if is_torch_dataset(X) else X
+        return order_of_rows(features, P, len(P) if n is None else min(int(n), len(P)))
+
+    def _answer_model(self) -> AnswerModel:
+        # Models of earlier versions kept nothing for answers: theirs stand for themselves.
+        n_labels = self.label_format_.n_labels
+        plain = AnswerModel.unlearned(self.threshold_, self.probability_slope_, n_labels)
+        return getattr(self, "answer_model_", plain)
+
+    def _scores_and_answers(self, X: Any, Y_partial: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores of rows, and what was answered; NaN where nothing was."""
+        scores = self._checked_scores(X)
+        answers = np.full(scores.shape, np.nan)
+        if Y_partial is None:
+            return scores, answers
+        columns: Any = slice(None)
+        if isinstance(Y_partial, pd.DataFrame):
+            if Y_partial.shape[1] == 0:
+                return scores, answers
+            columns = self._columns_of(Y_partial.columns)
+        given, _ = read_labels(Y_partial, allow_unknown=True, accept_sparse=False)
+        check_consistent_length(X, given)
+        if given.shape[1] != answers[:, columns].shape[1]:
+            raise ValueError(
+                f"Got answers for {given.shape[1]} labels, the model has {scores.shape[1]}: give "
+                "one column for each label, NaN where nobody was asked, or a DataFrame with names."
+            )
+        answers[:, columns] = given
+        return scores, answers
+
+    def _columns_of(self, names: Any) -> np.ndarray:
+        """Return the numbers of labels that are given by name."""
+        known = self.label_format_.names_of(np.arange(self.label_format_.n_labels))
+        number = {str(name): k for k, name in enumerate(known)}
+        unknown = [str(name) for name in names if str(name) not in number]
+        if unknown:
+            raise ValueError(
+                f"The model has no label {', '.join(map(repr, unknown[:5]))}: leave these columns "
+                f"out, and name the others by labels of the model, such as {str(known[0])!r}."
+            )
+        return np.array([number[str(name)] for name in names], dtype=np.intp)
+
     def landmark_path(self, X: Any, Y: Any, *, counts: Any = None) -> LandmarkPath:
         """Follow the measures as the number of landmarks grows.
 
@@ -974,24 +1158,15 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         path : LandmarkPath
             A table (``to_frame``) and a figure (``plot``).
         """
-        self._check_parameters()
-        model = type(self)(**self.get_params(deep=False))
-        X, Y = model._check_fit(X, Y)
+        model, X, Y, fold, seed = self._rehearsal(X, Y)
         varying = varying_labels(Y)
         most = int(varying.sum())
-        if most == 0:
-            raise ValueError("Every label is constant: there is no landmark path.")
         wanted = counts_up_to(most) if counts is None else [int(count) for count in counts]
         if min(wanted) < 1 or max(wanted) > most:
             raise ValueError(f"counts must lie between 1 and {most}, the number of varying labels.")
-        embedding = model._make_embedding(X)
-        seed = embedding.agreed_seed(model._seed())
-        fold = model._folds(Y, seed, embedding)
-        embedding.fit(X, Y, fold, FitContext(seed, self.n_jobs, worth=worth_after_recovery))
-        F, every = embedding.out_of_fold_, np.arange(Y.shape[1])
-        evidence = Evidence.of_rows(F, Y, fold, every, varying, slice(None), seed)
-        learner = Learner(evidence, self.pull, self.scoring, self.threshold)
-        found = learner.path(wanted)
+        evidence = model._evidence_of_all(X, Y, fold, seed)
+        F = evidence.F
+        found = model._learner(evidence).path(wanted)
         rows = [_measures(self.threshold, Y, scores) for _, scores in found]
         return LandmarkPath(
             counts=np.asarray(wanted),
@@ -999,6 +1174,137 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
             landmarks=[model.label_format_.names_of(labels) for labels, _ in found],
             without=_measures(self.threshold, Y, F),
         )
+
+    def annotation_path(self, X: Any, Y: Any, *, counts: Any = None) -> AnnotationPath:
+        """Follow the measures as the number of questions per row grows.
+
+        Rows are asked about adaptively (:meth:`ask`), for the landmarks in their order, for the
+        most frequent labels, and at random. All else is :meth:`complete`, and labels that were
+        asked about count as right. Everything is measured on rows that were not learned from. The
+        estimator itself is not changed.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Features.
+        Y : array-like, sparse matrix or DataFrame of shape (n_rows, n_labels)
+            0/1 labels; rows with unknown ones are not asked about.
+        counts : sequence of int, optional
+            Numbers of questions to look at; by default up to 24.
+
+        Returns
+        -------
+        path : AnnotationPath
+            A table (``to_frame``) and a figure (``plot``).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from splmll import SPLMLL
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(200, 4))
+        >>> Y = (X @ rng.normal(size=(4, 5)) + rng.normal(size=(200, 5)) > 0).astype(int)
+        >>> path = SPLMLL("linear", random_state=0).annotation_path(X, Y, counts=[0, 1, 5])
+        >>> wrong = path.to_frame().loc["adaptive", "wrong_labels"]
+        >>> bool(wrong[0] > wrong[1] > wrong[5] == 0)
+        True
+        """
+        model, X, Y, fold, seed = self._rehearsal(X, Y)
+        wanted = sorted({int(count) for count in (PATH_COUNTS if counts is None else counts)})
+        if counts is None:
+            wanted = [count for count in wanted if count <= Y.shape[1]]
+        if not wanted or wanted[0] < 0 or wanted[-1] > Y.shape[1]:
+            raise ValueError(
+                f"counts must lie between 0 and {Y.shape[1]}, the number of labels; got {counts}."
+            )
+        learner = model._learner(model._evidence_of_all(X, Y, fold, seed))
+        learned, scores = learner.learn(model._budget())
+        models = []
+        for k in range(int(fold.max()) + 1):
+            rows = fold != k
+            threshold = fit_threshold(self.threshold, Y[rows], scores[rows])
+            slope = probability_slope(Y[rows], scores[rows] - threshold.offset)
+            models.append(
+                AnswerModel.learned(
+                    scores[rows],
+                    Y[rows],
+                    fold[rows],
+                    learned.labels,
+                    self.threshold,
+                    threshold,
+                    slope,
+                )
+            )
+        truth = dense(Y)
+        rows = np.flatnonzero(~np.isnan(truth).any(axis=1))
+        rows = rows[np.random.default_rng(seed).permutation(len(rows))[:PATH_ROWS]]
+        return follow_path(models, scores[rows], truth[rows], fold[rows], learned.labels, wanted)
+
+    def audit(self, X: Any, Y: Any) -> pd.DataFrame:
+        """Find labels that are probably wrong or missing.
+
+        Every label is judged by models that have not seen its row, and by the row's other labels.
+        The estimator itself is not changed; it costs about two fits.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Features.
+        Y : array-like, sparse matrix or DataFrame of shape (n_rows, n_labels)
+            0/1 labels; NaN where unknown.
+
+        Returns
+        -------
+        suspects : DataFrame
+            The labels that are more likely wrong than right, worst first: "row" (its number),
+            "label", "given" (0 or 1), "probability" (of the label, by everything but itself) and
+            "reason".
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from splmll import SPLMLL
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(300, 3))
+        >>> Y = (X > 0).astype(int)
+        >>> Y[5, 1] = 1 - Y[5, 1]
+        >>> suspects = SPLMLL("linear", random_state=0).audit(10 * X, Y)
+        >>> bool(((suspects["row"] == 5) & (suspects["label"] == 1)).any())
+        True
+        """
+        model, X, Y, fold, seed = self._rehearsal(X, Y)
+        truth = dense(Y).astype(np.float64)
+
+        def scores(labels: Any) -> np.ndarray:
+            learner = model._learner(model._evidence_of_all(X, labels, fold, seed))
+            return learner.learn(model._budget())[1]
+
+        first, undoubted = first_look(scores(Y), truth)
+        second = probabilities_of(scores(undoubted), truth)
+        P = probability_of_truth(first, second, truth, fold)
+        names = model.label_format_.names_of(np.arange(truth.shape[1]))
+        return suspects(P, second, truth, names)
+
+    def _rehearsal(self, X: Any, Y: Any) -> tuple[SPLMLL, Any, Any, np.ndarray, int]:
+        """Return a copy of the estimator that may be tried out, the checked data, folds, a seed."""
+        self._check_parameters()
+        model = type(self)(**self.get_params(deep=False))
+        X, Y = model._check_fit(X, Y)
+        if not varying_labels(Y).any():
+            raise ValueError("Every label is constant: there is nothing to learn from these rows.")
+        embedding = model._make_embedding(X)
+        seed = embedding.agreed_seed(model._seed())
+        return model, X, Y, model._folds(Y, seed, embedding), seed
+
+    def _evidence_of_all(self, X: Any, Y: Any, fold: np.ndarray, seed: int) -> Evidence:
+        """Return out-of-fold predictions of all labels of all rows."""
+        embedding, every = self._make_embedding(X), np.arange(Y.shape[1])
+        embedding.fit(X, Y, fold, FitContext(seed, self.n_jobs, worth=worth_after_recovery))
+        F, varying = embedding.out_of_fold_, varying_labels(Y)
+        return Evidence.of_rows(F, Y, fold, every, varying, slice(None), seed)
+
+    def _learner(self, evidence: Evidence) -> Learner:
+        return Learner(evidence, self.pull, self.scoring, self.threshold)
 
     def estimate_cost(self, X: Any, Y: Any) -> Cost:
         """Say what ``fit`` will cost: memory and floating-point operations.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,11 @@ from scipy import linalg
 from splmll.arrays import dense
 from splmll.landmarks.label_moments import LabelMoments
 from splmll.statistics import Statistics, sum_of
-from splmll.thresholds import GlobalThreshold, Threshold, fit_threshold
+from splmll.thresholds import MIN_ROWS, GlobalThreshold, Threshold, fit_threshold
 
 RIDGE = 0.1  # relative to the mean label variance
+TRIED_CELLS = 2**20  # labels of rows on which thresholds are tuned
+BELOW_HALF = float(np.nextafter(0.5, 0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +34,12 @@ class Completion:
     ridge : float
         Of the regression on known landmarks.
     threshold : Threshold
-        From completed scores to labels.
+        From completed scores to labels, where nothing was tuned.
+    counts : ndarray of int, optional
+        Numbers of known landmarks, rising from 0, that have a threshold of their own.
+    thresholds : list of Threshold or None, optional
+        For so many known landmarks or more. None: what is not known is left blank, since filling it
+        in gained nothing out of fold.
     """
 
     landmarks: np.ndarray
@@ -40,6 +47,8 @@ class Completion:
     moments: np.ndarray
     ridge: float
     threshold: Threshold
+    counts: np.ndarray | None = None
+    thresholds: list[Threshold | None] | None = None
 
     @classmethod
     def learned(
@@ -51,7 +60,10 @@ class Completion:
         rule: str | float,
         fallback: Threshold,
     ) -> Completion:
-        """Learn from the sums of the labels; the threshold is tuned out of fold.
+        """Learn from the sums of the labels; thresholds are tuned out of fold.
+
+        Known landmarks count as right, and as many are known as someone who answers for them in
+        their order may have answered.
 
         Parameters
         ----------
@@ -60,7 +72,7 @@ class Completion:
         landmarks : ndarray of int
             Column of each landmark.
         Y : ndarray or CSR array
-            Labels of the rows that the threshold is tuned on.
+            Labels of the rows that thresholds are tuned on.
         fold : ndarray of int
             Fold of these rows.
         rule : str or float
@@ -72,22 +84,30 @@ class Completion:
         moments = LabelMoments(total)
         mean = moments.mean
         ridge = max(RIDGE * float(np.mean(mean - mean**2)), 1e-12)
-        threshold: Threshold = fallback
-        hidden = np.setdiff1d(np.arange(len(mean)), landmarks)
+        whole = cls(landmarks, mean, moments.rows(landmarks), ridge, fallback)
         if not isinstance(rule, str):
-            threshold = GlobalThreshold(float(rule))
-        elif len(hidden) and len(landmarks):
-            known = dense(Y[:, landmarks])
-            scores = np.empty((len(known), len(mean)))
-            for k in np.unique(fold):
-                others = LabelMoments(total - parts[k])
-                rows = fold == k
-                scores[rows] = complete(
-                    known[rows], landmarks, others.mean, others.rows(landmarks), ridge
-                )
-            tuned = fit_threshold(rule, Y[:, hidden], scores[:, hidden])
-            threshold = tuned if isinstance(tuned, GlobalThreshold) else fallback
-        return cls(landmarks, mean, moments.rows(landmarks), ridge, threshold)
+            return replace(whole, threshold=GlobalThreshold(float(rule)))
+        if Y.shape[0] < MIN_ROWS or len(landmarks) == 0:
+            return whole
+        most = max(MIN_ROWS, TRIED_CELLS // len(mean))
+        rows = np.sort(np.random.default_rng(0).permutation(Y.shape[0])[:most])
+        truth, fold = dense(Y[rows]), fold[rows]
+        of_fold = {}
+        for k in np.unique(fold):
+            others = LabelMoments(total - parts[k])
+            of_fold[k] = others.mean, others.rows(landmarks)
+        counts = _numbers_known(len(landmarks))
+        thresholds = []
+        for count in counts:
+            known = truth[:, landmarks].copy()
+            known[:, count:] = np.nan
+            scores = np.empty(truth.shape)
+            for k, (its_mean, its_rows) in of_fold.items():
+                scores[fold == k] = complete(known[fold == k], landmarks, its_mean, its_rows, ridge)
+            thresholds.append(
+                _worthwhile(rule, truth, scores, landmarks[:count], fold, always=mean >= 1)
+            )
+        return replace(whole, counts=counts, thresholds=thresholds)
 
     def scores(self, known: np.ndarray) -> np.ndarray:
         """Return scores of all labels; see :func:`complete`."""
@@ -95,10 +115,106 @@ class Completion:
 
     def labels(self, known: np.ndarray) -> np.ndarray:
         """Return all labels; known landmarks keep their value."""
-        labels = self.threshold.apply(self.scores(known))
+        scores = with_known(self.scores(known), known, self.landmarks)
+        labels = np.empty(scores.shape, dtype=np.uint8)
+        for rows, threshold in self._thresholds(known):
+            # A label that was always true needs no evidence.
+            always = np.broadcast_to(self.mean >= 1, scores[rows].shape)
+            labels[rows] = always if threshold is None else threshold.apply(scores[rows])
         given = ~np.isnan(known)
         labels[:, self.landmarks] = np.where(given, known, labels[:, self.landmarks])
         return labels
+
+    def probabilities(self, known: np.ndarray) -> np.ndarray:
+        """Return scores between 0 and 1 on which 1/2 is where labels begin to be filled in.
+
+        Known landmarks are 0 or 1.
+        """
+        scores = np.clip(self.scores(known), 0.0, 1.0)
+        for rows, threshold in self._thresholds(known):
+            if threshold is None:
+                always = self.mean >= 1
+                scores[rows] = np.where(always, 1.0, np.minimum(0.5 * scores[rows], BELOW_HALF))
+                continue
+            cut = threshold.per_label(len(self.mean))
+            cut = np.where(np.isnan(cut), threshold.offset, cut)
+            scores[rows] = _bent(scores[rows], np.clip(cut, 1e-9, 1 - 1e-9))
+        given = ~np.isnan(known)
+        scores[:, self.landmarks] = np.where(given, known, scores[:, self.landmarks])
+        return scores
+
+    def _thresholds(self, known: np.ndarray) -> Iterator[tuple[np.ndarray, Threshold | None]]:
+        """Yield groups of rows and what turns their scores into labels."""
+        if self.counts is None or self.thresholds is None:
+            yield np.ones(len(known), dtype=bool), self.threshold
+            return
+        n_known = np.count_nonzero(~np.isnan(known), axis=1)
+        level = np.searchsorted(self.counts, n_known, side="right") - 1
+        for number in np.unique(level):
+            yield level == number, self.thresholds[number]
+
+
+def _bent(p: np.ndarray, cut: np.ndarray) -> np.ndarray:
+    """Bend numbers between 0 and 1 so that the cut of each label becomes 1/2."""
+    return np.where(p < cut, np.minimum(0.5 * p / cut, BELOW_HALF), 1 - 0.5 * (1 - p) / (1 - cut))
+
+
+def _numbers_known(most: int) -> np.ndarray:
+    """Return 0, 1, 2, 4, 8, ... and the number of all landmarks."""
+    doubled = 2 ** np.arange(max(most, 1).bit_length())
+    return np.unique([0, *doubled[doubled < most], most]).astype(np.intp)
+
+
+def with_known(scores: np.ndarray, known: np.ndarray, landmarks: np.ndarray) -> np.ndarray:
+    """Return scores with known labels at either end of their row, where no rule misses them."""
+    scores = scores.copy()
+    low = np.minimum(scores.min(axis=1), 0.0)[:, None]
+    high = np.maximum(scores.max(axis=1), 1.0)[:, None]
+    ends = np.where(known == 1, high, low)
+    scores[:, landmarks] = np.where(np.isnan(known), scores[:, landmarks], ends)
+    return scores
+
+
+def _worthwhile(
+    rule: str,
+    Y: np.ndarray,
+    scores: np.ndarray,
+    known: np.ndarray,
+    fold: np.ndarray,
+    always: np.ndarray,
+) -> Threshold | None:
+    """Return the threshold by which filling in gains something beyond chance; None if it does not.
+
+    Gains are in micro-F1 over leaving all blank but the known labels and those that are always
+    true. They are taken fold by fold, and their mean must exceed its standard error.
+    """
+    threshold = fit_threshold(rule, Y, with_known(scores, Y[:, known], known))
+    filled = threshold.apply(scores) * 1.0
+    filled[:, known] = Y[:, known]
+    blank = np.tile(always * 1.0, (len(Y), 1))
+    blank[:, known] = Y[:, known]
+    gains = [
+        micro_f1(Y[rows], filled[rows]) - micro_f1(Y[rows], blank[rows])
+        for rows in (fold == k for k in np.unique(fold))
+    ]
+    error = np.std(gains, ddof=1) / np.sqrt(len(gains)) if len(gains) > 1 else 0.0
+    return threshold if np.mean(gains) > error else None
+
+
+def micro_f1(Y: np.ndarray, labels: np.ndarray) -> float:
+    """Return micro-F1 over the cells whose truth is known; NaN cells do not count.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll.landmarks.completion import micro_f1
+    >>> round(micro_f1(np.array([[1, 0, np.nan]]), np.array([[1, 1, 1]])), 3)
+    0.667
+    """
+    counted = ~np.isnan(Y)
+    truth, found = np.where(counted, Y, 0.0), np.where(counted, labels, 0.0)
+    size = float(truth.sum() + found.sum())
+    return 2 * float((truth * found).sum()) / size if size else 1.0
 
 
 def complete(

@@ -1,5 +1,6 @@
 """Figures in the manner of scikit-learn's displays; matplotlib is loaded when one is drawn."""
 
+from splmll.plots.annotation_path import AnnotationPathDisplay
 from splmll.plots.company import LabelCompanyDisplay
 from splmll.plots.convergence import ConvergenceDisplay
 from splmll.plots.cooccurrence import LabelCooccurrenceDisplay
@@ -14,6 +15,7 @@ from splmll.plots.selection import SelectionDisplay
 from splmll.plots.threshold_curve import ThresholdCurveDisplay
 
 __all__ = [
+    "AnnotationPathDisplay",
     "ConvergenceDisplay",
     "CriticalDifferenceDisplay",
     "LabelCompanyDisplay",

@@ -6,6 +6,7 @@
 from splmll.extras import required
 
 try:
+    from splmll.serving.annotating import Annotation
     from splmll.serving.app import create_app
     from splmll.serving.limits import Limits
 except ModuleNotFoundError as error:
@@ -14,4 +15,4 @@ except ModuleNotFoundError as error:
 # Uploaded files need it, and nobody should learn that from the first upload.
 required("python_multipart", "serve", "The service")
 
-__all__ = ["Limits", "create_app"]
+__all__ = ["Annotation", "Limits", "create_app"]

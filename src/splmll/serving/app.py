@@ -18,6 +18,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from splmll import __version__
+from splmll.serving.annotating import Annotation, Desk, add_annotation
 from splmll.serving.answers import answer, error_response, json_response, prefers_csv
 from splmll.serving.asking import read_asked, read_query
 from splmll.serving.describe import label_entries, landmark_entries, model_entry
@@ -41,6 +42,7 @@ def create_app(
     token: str | None = None,
     limits: Limits | None = None,
     hosts: Collection[str] = (),
+    annotation: Annotation | None = None,
 ) -> FastAPI:
     """Load models and return the service that answers for them.
 
@@ -55,6 +57,8 @@ def create_app(
     hosts : collection of str
         Names by which the service may be called besides ``localhost`` and addresses in numbers;
         ``"*"`` for all.
+    annotation : Annotation, optional
+        A table to annotate with the default model, on the page ``/annotate``.
 
     Returns
     -------
@@ -84,7 +88,10 @@ def create_app(
     app.state.registry, app.state.limits = registry, limits
     app.describe = partial(describe_service, registry, limits, token is not None)
     _add_errors(app)
-    _add_descriptions(app, registry, metrics)
+    _add_descriptions(app, registry, metrics, annotates=annotation is not None)
+    if annotation is not None:
+        app.state.desk = Desk(registry, annotation)
+        add_annotation(app, app.state.desk)
     for kind in KINDS:
         _add_question(app, kind, registry, limits, metrics)
     app.add_middleware(Guard, token=token, hosts=Hosts(hosts))
@@ -102,11 +109,13 @@ class _Service(FastAPI):
         return self.describe()
 
 
-def _add_descriptions(app: FastAPI, registry: ModelRegistry, metrics: Metrics) -> None:
+def _add_descriptions(
+    app: FastAPI, registry: ModelRegistry, metrics: Metrics, annotates: bool
+) -> None:
     @app.get("/")
     async def show_page() -> Response:
         policy = {"Content-Security-Policy": content_policy(script_hashes())}
-        return Response(page_html(), media_type="text/html", headers=policy)
+        return Response(page_html(annotates), media_type="text/html", headers=policy)
 
     @app.get("/health")
     async def health() -> Response:

@@ -256,15 +256,13 @@ class ServedModel:
 
     def _recover(self, known: np.ndarray) -> Scored:
         landmarks = self.landmarks()
-        given = ~np.isnan(known)
-        labels = self.tagger.recover(pd.DataFrame(known, columns=landmarks)).to_numpy() != 0
-        # The best linear guess of a 0/1 label may lie a little outside.
-        scores = np.clip(self.tagger.pipeline[-1].recover(known, return_scores=True), 0.0, 1.0)
+        answers = pd.DataFrame(known, columns=landmarks)
+        labels = self.tagger.recover(answers).to_numpy() != 0
+        # On the scale of predictions: what counts by its own rule has a score of 0.5 or more.
+        scores = self.tagger.recover_scores(answers).to_numpy()
         position = {name: k for k, name in enumerate(self.label_names)}
-        columns = [position[name] for name in landmarks]
-        scores[:, columns] = np.where(given, known, scores[:, columns])
         fixed = np.zeros(labels.shape, dtype=bool)
-        fixed[:, columns] = given
+        fixed[:, [position[name] for name in landmarks]] = ~np.isnan(known)
         return Scored(labels, scores, fixed)
 
     def _checked(self, answer: Any) -> Any:

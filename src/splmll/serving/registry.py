@@ -74,6 +74,10 @@ class ModelRegistry:
         """The models, the default first."""
         return list(self._models.values())
 
+    def place(self, name: str) -> Path:
+        """Return the folder or file from which a model is read."""
+        return self._places[self.get(name).name]
+
     def get(self, name: str | None) -> ServedModel:
         """Return a model by name; None: the default."""
         if name is None:

@@ -20,7 +20,7 @@ from splmll.serving.hosts import Hosts
 _LOG = logging.getLogger("splmll.serving")
 TOKEN_VARIABLE = "SPLMLL_TOKEN"
 # The page asks for the token itself; whoever looks whether the service lives needs none.
-OPEN_PATHS = frozenset({"/", "/health"})
+OPEN_PATHS = frozenset({"/", "/annotate", "/health"})
 _LEAST_TOKEN = 8  # characters; fewer are quickly guessed
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",

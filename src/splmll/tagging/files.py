@@ -6,7 +6,7 @@ tagger, so that later files are read the same way.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,18 @@ from splmll.datasets.checks import existing_file, one_spelling
 from splmll.datasets.chunks import Chunk, read_chunks
 from splmll.datasets.columns import Table, read_columns
 from splmll.datasets.reading import format_of
-from splmll.datasets.tabular import TAG_DELIMITERS, read_feature, read_numbers
+from splmll.datasets.tabular import (
+    TAG_DELIMITERS,
+    read_feature,
+    read_label,
+    read_numbers,
+    read_tags,
+)
 from splmll.exceptions import DatasetError
 from splmll.names import check_columns, listed
-from splmll.tagging.rows import check_size
+from splmll.tagging.rows import check_size, label_counts
 
+LABEL_PREFIX = "label:"  # of a column that holds what is known of a label
 _TABLES = ("csv", "tsv", "parquet")
 _KINDS = ("text", "categorical", "numeric")
 # Labels of a tag column that make it a column of zeros and ones.
@@ -43,6 +50,7 @@ def read_examples(
     text: Sequence[str] = (),
     ignore: Sequence[str] = (),
     min_count: int | None = None,
+    allow_unknown: bool = False,
 ) -> tuple[Dataset, Reading]:
     r"""Read rows with labels, to learn from; the file is parsed once.
 
@@ -65,6 +73,8 @@ def read_examples(
         Labels that fewer rows have are left out; their rows stay. By default all labels are kept,
         and a column of more than 1,000 tags, of fewer than 3 rows on average, is refused: it is
         probably no column of tags.
+    allow_unknown : bool, default=False
+        Whether cells of columns of 0 and 1 may be empty, where a label is not known (NaN in Y).
 
     Returns
     -------
@@ -97,7 +107,14 @@ def read_examples(
         return _without_rare_labels(data, min_count), reading
     table = read_columns(place)
     reading = reading_of(table, labels, delimiter, text, ignore)
-    data = read_table(table, **reading, text=list(text), ignore=list(ignore), allow_missing=True)
+    data = read_table(
+        table,
+        **reading,
+        text=list(text),
+        ignore=list(ignore),
+        allow_missing=True,
+        allow_unknown=allow_unknown,
+    )
     check_size(data.X, data.feature_names, place)
     if "label_column" in reading and min_count is None:
         _check_tags(data, table, labels[0])
@@ -244,12 +261,43 @@ def is_reading(reading: Any) -> bool:
     )
 
 
-def read_landmarks(path: str | Path, landmarks: Sequence[str]) -> pd.DataFrame:
-    """Read what people said about the landmarks: 1, 0 or nothing.
+def read_features(path: str | Path, features: dict[str, str]) -> tuple[pd.DataFrame, Table]:
+    """Read all rows of a table, without its labels.
 
     Parameters
     ----------
     path : path-like
+        A CSV, TSV or Parquet file.
+    features : dict of str to str
+        As in :func:`read_alike`.
+
+    Returns
+    -------
+    X : DataFrame
+        The features.
+    table : Table
+        All columns as they stand in the file.
+    """
+    place = existing_file(path)
+    if not features:
+        raise DatasetError(
+            "the model learned from a file of numbers without columns (ARFF, LIBSVM), and this "
+            "needs one that learned from a table; fit one to a CSV or Parquet file",
+            path=place,
+        )
+    _check_kind_of_file(place, features)
+    table = read_columns(place)
+    check_columns(features, table.names, path)
+    columns = {name: read_feature(table, name, features[name], True)[0] for name in features}
+    return _fill_texts(pd.DataFrame(columns), features), table
+
+
+def read_landmarks(path: str | Path | Table, landmarks: Sequence[str]) -> pd.DataFrame:
+    """Read what people said about the landmarks: 1, 0 or nothing.
+
+    Parameters
+    ----------
+    path : path-like or Table
         A table with one column for each landmark.
     landmarks : sequence of str
         Their names.
@@ -259,8 +307,8 @@ def read_landmarks(path: str | Path, landmarks: Sequence[str]) -> pd.DataFrame:
     answers : DataFrame
         One column for each landmark; NaN where the cell is empty.
     """
-    table = read_columns(path)
-    check_columns(landmarks, table.names, path)
+    table = path if isinstance(path, Table) else read_columns(path)
+    check_columns(landmarks, table.names, table.path)
     answers = {}
     for name in landmarks:
         values, _ = read_numbers(table.columns[name])
@@ -271,6 +319,57 @@ def read_landmarks(path: str | Path, landmarks: Sequence[str]) -> pd.DataFrame:
             )
         answers[name] = values
     return pd.DataFrame(answers)
+
+
+def read_known_labels(
+    table: Table, label_names: Sequence[str], reading: Reading, features: Collection[str]
+) -> np.ndarray:
+    """Return what a table says about labels of which many are not known.
+
+    A label has a column of 1, 0 and empty cells, called ``label:`` and its name, or as in the
+    training file, or by its name alone. In a column of tags a row without any is one of which
+    nothing is known.
+
+    Parameters
+    ----------
+    table : Table
+        Its columns.
+    label_names : sequence of str
+        All labels.
+    reading : dict
+        How the labels stood in the training file, see :func:`read_examples`.
+    features : collection of str
+        Columns that are no labels, whatever they are called.
+
+    Returns
+    -------
+    known : ndarray of shape (n_rows, n_labels)
+        NaN where a label is not known.
+    """
+    n_rows = len(next(iter(table.columns.values())))
+    known = np.full((n_rows, len(label_names)), np.nan)
+    tag_column = reading.get("label_column")
+    if tag_column in table.columns:
+        place = {name: number for number, name in enumerate(label_names)}
+        for row, tags in enumerate(read_tags(table, tag_column, reading.get("label_delimiter"))):
+            if tags:
+                known[row] = 0.0
+                known[row, [place[tag] for tag in tags if tag in place]] = 1.0
+    for number, name in enumerate(label_names):
+        column = known_label_column(name, table.names, reading, features)
+        if column is not None:
+            values = read_label(table, column, allow_unknown=True)
+            known[:, number] = np.where(np.isnan(values), known[:, number], values)
+    return known
+
+
+def known_label_column(
+    label: str, columns: Collection[str], reading: Reading, features: Collection[str]
+) -> str | None:
+    """Return the column that holds what is known of a label; None where there is none."""
+    prefix = reading.get("label_prefix", "")
+    names = (f"{LABEL_PREFIX}{label}", f"{prefix}{label}", label)
+    return next((name for name in names if name in columns and name not in features), None)
 
 
 # Pieces -----------------------------------------------------------------------------------------
@@ -357,7 +456,7 @@ def _check_tags(data: Dataset, table: Table, column: str) -> None:
 def _without_rare_labels(data: Dataset, min_count: int | None) -> Dataset:
     if min_count is None:
         return data
-    rows = np.asarray(data.Y.sum(axis=0, dtype=np.int64)).ravel()
+    rows = label_counts(data.Y)
     kept = np.flatnonzero(rows >= min_count)
     if not len(kept):
         raise DatasetError(

@@ -11,7 +11,8 @@ import pandas as pd
 from scipy import sparse
 
 from splmll.landmarks.out_of_fold import OutOfFold
-from splmll.metrics import evaluate
+from splmll.metrics import PAPER_MEASURES, evaluate
+from splmll.tagging.rows import has_unknown, label_counts
 
 OUT_OF_FOLD, HELD_OUT, OTHER_ROWS = "out of fold", "held out", "other rows"
 
@@ -138,8 +139,12 @@ def measure(
     -------
     measured : Measured
     """
-    present, predicted = _counts(Y), _counts(labels)
-    hits = _counts(Y.multiply(labels) if sparse.issparse(Y) else labels * Y)
+    known = None
+    if has_unknown(Y):
+        known = ~np.isnan(Y)
+        labels = np.where(known, labels, 0)
+    present, predicted = label_counts(Y), label_counts(labels)
+    hits = label_counts(Y.multiply(labels) if sparse.issparse(Y) else labels * Y)
     f1 = np.full(len(present), np.nan)
     np.divide(2.0 * hits, present + predicted, out=f1, where=present > 0)
     table = pd.DataFrame(
@@ -148,7 +153,7 @@ def measure(
     )
     return Measured(
         n_rows=int(Y.shape[0]),
-        measures=_measures(Y, scores, labels),
+        measures=_measures(Y, scores, labels, known),
         labels=table,
         unknown_labels=list(unknown),
         how=how,
@@ -170,15 +175,24 @@ def measure_out_of_fold(found: OutOfFold, label_names: Sequence[str]) -> Measure
     measured : Measured
     """
     measured = measure(found.truth, found.scores, found.labels, label_names, how=OUT_OF_FOLD)
-    measured.alone.update(_measures(found.truth, found.alone, found.labels_alone))
+    known = ~np.isnan(found.truth) if has_unknown(found.truth) else None
+    measured.alone.update(_measures(found.truth, found.alone, found.labels_alone, known))
     return measured
 
 
-def _measures(Y: Any, scores: np.ndarray, labels: Any) -> dict[str, float]:
-    found = evaluate(Y, scores, labels, ties="half")
-    return {name: float(value) for name, value in found.items()}
-
-
-def _counts(labels: Any) -> np.ndarray:
-    """Return how many rows have each label."""
-    return np.asarray(labels.sum(axis=0)).ravel().astype(int)
+def _measures(
+    Y: Any, scores: np.ndarray, labels: Any, known: np.ndarray | None
+) -> dict[str, float]:
+    if known is None:
+        found = evaluate(Y, scores, labels, ties="half")
+        return {name: float(value) for name, value in found.items()}
+    # What is counted label by label is counted on all known labels, what ranks the labels of a row
+    # on rows of which all are known.
+    truth, said = np.where(known, Y, 0), np.where(known, labels, 0)
+    pooled = evaluate(truth, None, said, measures=["micro_f1", "macro_f1"])
+    pooled["hamming_loss"] = float((truth != said).sum() / known.sum())
+    whole = known.all(axis=1)
+    if whole.any():
+        ranked = ["ranking_loss", "average_precision"]
+        pooled |= evaluate(Y[whole], scores[whole], None, measures=ranked, ties="half")
+    return {name: float(pooled[name]) for name in PAPER_MEASURES if name in pooled}

@@ -8,6 +8,7 @@ import numpy as np
 
 from splmll.datasets import Dataset
 from splmll.names import listed
+from splmll.tagging.rows import label_counts
 
 FEW_ROWS = 5  # of a label, from which little is learned and by which nothing can be told
 
@@ -24,7 +25,7 @@ def label_notes(data: Dataset) -> Iterator[str]:
     >>> list(label_notes(Dataset(np.zeros((20, 1)), Y, ["x"], ["odd", "three"])))
     ["1 label is in fewer than 5 rows, too few to learn it well: 'three'. --min-count 5 leaves ..."]
     """
-    rows = np.asarray(data.Y.sum(axis=0, dtype=np.int64)).ravel()
+    rows = label_counts(data.Y)
     rare = [name for name, count in zip(data.label_names, rows) if count < FEW_ROWS]
     if rare:
         are, what = ("label is", "it") if len(rare) == 1 else ("labels are", "them")

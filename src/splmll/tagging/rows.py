@@ -94,3 +94,25 @@ def check_size(X: Any, names: Sequence[str], path: Any, first: int = 0) -> None:
         "another unit, or leave it out",
         path=path,
     )
+
+
+def label_counts(Y: Any) -> np.ndarray:
+    """Return how many rows are known to have each label.
+
+    Parameters
+    ----------
+    Y : array or sparse matrix of shape (n_rows, n_labels)
+        0 and 1; NaN where a label is not known.
+
+    Returns
+    -------
+    counts : ndarray of int of shape (n_labels,)
+    """
+    known = Y if sparse.issparse(Y) else np.nan_to_num(np.asarray(Y))
+    return np.asarray(known.sum(axis=0)).ravel().astype(int)
+
+
+def has_unknown(Y: Any) -> bool:
+    """Return whether some label of some row is not known."""
+    values = Y.data if sparse.issparse(Y) else np.asarray(Y)
+    return bool(np.issubdtype(values.dtype, np.floating) and np.isnan(values).any())

@@ -67,16 +67,37 @@ def score(method: Any, X: Any) -> Scored:
         labels, probabilities = method.predict_with_probabilities(X)
         return Scored(dense(labels), np.asarray(probabilities))
     landmarks = method.transform(X)
-    if landmarks.shape[1]:
-        scores = method.learned_.scores(landmarks)
-    else:
-        scores = np.tile(method.intercept_, (len(landmarks), 1))
+    scores = _scores(method, landmarks)
     labels = method.label_format_.restore(method.threshold_.apply(scores))
     return Scored(
         labels=dense(labels),
         probabilities=expit(method.probability_slope_ * (scores - method.offset_)),
         landmarks=landmarks,
     )
+
+
+def plain_scores(method: SPLMLL, X: Any) -> np.ndarray:
+    """Return scores of rows as SPL-MLL computes them, before its threshold is taken off.
+
+    Parameters
+    ----------
+    method : SPLMLL
+        Fitted.
+    X : array or sparse matrix of shape (n_rows, n_features)
+        Features.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_rows, n_labels)
+        What ``method.answer_model_`` takes.
+    """
+    return _scores(method, method.transform(X))
+
+
+def _scores(method: SPLMLL, landmarks: np.ndarray) -> np.ndarray:
+    if landmarks.shape[1]:
+        return method.learned_.scores(landmarks)
+    return np.tile(method.intercept_, (len(landmarks), 1))
 
 
 def carriers(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -46,7 +46,7 @@ from splmll.tagging.pipeline import (
     place_networks,
     without_words,
 )
-from splmll.tagging.rows import checked_rows, dense, named_columns, take_rows
+from splmll.tagging.rows import checked_rows, dense, has_unknown, named_columns, take_rows
 from splmll.tagging.scoring import Carriers, carriers, score
 from splmll.tagging.words import NoWordsError, Words
 
@@ -80,6 +80,37 @@ class Tagged:
     scores: pd.DataFrame
     carriers: Carriers | None = None
     without_words: np.ndarray | None = None
+
+    def above(self, threshold: float | None, known: np.ndarray | None = None) -> pd.DataFrame:
+        """Return the labels with at least this score, in place of those of the method's rule.
+
+        Parameters
+        ----------
+        threshold : float or None
+            From 0 to 1; None leaves the labels as they are.
+        known : ndarray of shape (n_rows, n_labels), optional
+            Labels that no threshold changes; NaN where there is none.
+
+        Returns
+        -------
+        labels : DataFrame
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pandas as pd
+        >>> from splmll.tagging import Tagged
+        >>> scores = pd.DataFrame({"oil": [0.4, 0.9], "pump": [0.6, 0.0]})
+        >>> tagged = Tagged((scores >= 0.5).astype(int), scores)
+        >>> tagged.above(0.3).to_numpy().tolist()
+        [[1, 1], [1, 0]]
+        """
+        if threshold is None:
+            return self.labels
+        labels = (self.scores.to_numpy() >= threshold).astype(int)
+        if known is not None:
+            labels = np.where(np.isnan(known), labels, np.nan_to_num(known)).astype(int)
+        return pd.DataFrame(labels, index=self.labels.index, columns=self.labels.columns)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -190,12 +221,7 @@ class Tagger:
         tagger : Tagger
         """
         n_rows = data.X.shape[0]
-        if n_rows < MIN_ROWS:
-            raise DatasetError(
-                f"{n_rows} rows are too few to learn from some and to measure on others; give at "
-                f"least {MIN_ROWS}",
-                path=data.name,
-            )
+        check_enough_rows(data)
         if test_size is not None and not 0 < test_size < 1:
             raise ValueError(
                 f"The share of rows to hold out is {test_size:g}; give one between 0 and 1, such "
@@ -212,6 +238,8 @@ class Tagger:
             settings=settings,
             words=words,
         )
+        if has_unknown(data.Y):
+            _check_takes_unknown(data, pipeline[-1], method, test_size)
         X = checked_rows(data.X, data.feature_names, data.column_kinds)
         learning = _Learning(data, known_method(method), device, on_cost, on_progress)
         measured = None
@@ -247,6 +275,47 @@ class Tagger:
             n_rows=n_rows,
             fit_seconds=seconds,
             measured=measured,
+        )
+
+    def refit(self, data: Dataset, *, on_progress: Progress | None = None) -> Tagger:
+        """Learn anew from other rows: the same columns, labels, method and settings.
+
+        Parameters
+        ----------
+        data : Dataset
+            Rows with labels, NaN where one is not known. Labels that the tagger does not have are
+            left out.
+        on_progress : callable, optional
+            As in :meth:`fit`.
+
+        Returns
+        -------
+        tagger : Tagger
+            A new one; this one stays as it is.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from splmll.datasets import Dataset
+        >>> from splmll.tagging import Tagger
+        >>> X = np.random.default_rng(0).normal(size=(80, 2))
+        >>> data = Dataset(X, (X > 0).astype(int), ["x", "y"], ["right", "up"])
+        >>> Tagger.fit(data.sample(40), "SPL-MLL (linear)").refit(data).n_rows
+        80
+        """
+        self._landmark_model()
+        n_rows = data.X.shape[0]
+        check_enough_rows(data)
+        X, Y, _ = self._matched(data)
+        pipeline = clone(self.pipeline)
+        started = perf_counter()
+        _, found = _Learning(data, self.method, None, None, on_progress).fit(pipeline, X, Y)
+        return replace(
+            self,
+            pipeline=pipeline,
+            n_rows=n_rows,
+            fit_seconds=perf_counter() - started,
+            measured=measure_out_of_fold(found, self.label_names),
         )
 
     # Using -----------------------------------------------------------------
@@ -320,6 +389,20 @@ class Tagger:
         probabilities depends on the method.
         """
         return self._frame(self.pipeline.predict_proba(self._checked(rows)), rows)
+
+    def features(self, rows: Any) -> Any:
+        """Return rows as the method, the last step of the pipeline, takes them.
+
+        Parameters
+        ----------
+        rows : DataFrame, array or sparse matrix
+            As in :meth:`predict`.
+
+        Returns
+        -------
+        features : ndarray or CSR array of shape (n_rows, n_features)
+        """
+        return self._features(self._checked(rows))
 
     def evaluate(self, data: Dataset) -> Measured:
         """Measure on rows whose labels are known.
@@ -455,6 +538,46 @@ class Tagger:
             index=pd.Index(self.landmark_names, name="landmark", dtype=object),
         )
 
+    def complete(self, rows: Any, known: Any) -> Tagged:
+        """Return all labels, from the rows and from what is known of some of their labels.
+
+        Parameters
+        ----------
+        rows : DataFrame, array or sparse matrix
+            As in :meth:`predict`.
+        known : DataFrame or array of shape (n_rows, n_labels)
+            0 or 1, NaN where a label is not known; a DataFrame may leave labels out.
+
+        Returns
+        -------
+        tagged : Tagged
+            What is known keeps its value. Other labels count from a score of 0.5 on, where the
+            method has a single threshold.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pandas as pd
+        >>> from splmll.datasets import Dataset
+        >>> from splmll.tagging import Tagger
+        >>> X = np.random.default_rng(0).normal(size=(80, 2))
+        >>> data = Dataset(X, (X > 0).astype(int), ["x", "y"], ["right", "up"])
+        >>> tagger = Tagger.fit(data, "SPL-MLL (linear)")
+        >>> known = pd.DataFrame({"up": [1]})
+        >>> tagger.complete(np.array([[2.0, -2.0]]), known).labels.to_dict("records")
+        [{'right': 1, 'up': 1}]
+        """
+        model = self._landmark_model()
+        if isinstance(known, pd.DataFrame):
+            check_columns(known.columns, self.label_names)
+            known = known.reindex(columns=self.label_names).to_numpy(dtype=float)
+        features = self.features(rows)
+        return Tagged(
+            labels=self._frame(dense(model.complete(features, known)), rows),
+            scores=self._frame(model.complete(features, known, return_scores=True), rows),
+            without_words=without_words(self.pipeline, features),
+        )
+
     def recover(self, answers: pd.DataFrame) -> pd.DataFrame:
         """Complete all labels where people looked only at the landmarks.
 
@@ -468,10 +591,28 @@ class Tagger:
         labels : DataFrame
             All labels; known landmarks keep their value.
         """
-        model = self._landmark_model()
-        check_columns(self.landmark_names, answers.columns)
-        known = answers[self.landmark_names].to_numpy(dtype=float)
+        model, known = self._landmark_model(), self._known_landmarks(answers)
         return self._frame(dense(model.recover(known)), answers)
+
+    def recover_scores(self, answers: pd.DataFrame) -> pd.DataFrame:
+        """Return how sure each label is that :meth:`recover` completes, from 0 to 1.
+
+        Parameters
+        ----------
+        answers : DataFrame
+            As in :meth:`recover`.
+
+        Returns
+        -------
+        scores : DataFrame
+            Labels count from 0.5 on; known landmarks are 0 or 1.
+        """
+        model, known = self._landmark_model(), self._known_landmarks(answers)
+        return self._frame(model.completion_.probabilities(known), answers)
+
+    def _known_landmarks(self, answers: pd.DataFrame) -> np.ndarray:
+        check_columns(self.landmark_names, answers.columns)
+        return answers[self.landmark_names].to_numpy(dtype=float)
 
     # Files -----------------------------------------------------------------
 
@@ -553,7 +694,11 @@ class Tagger:
             named_columns(data.X, data.feature_names), self.feature_names, self.column_kinds
         )
         unknown = [name for name in data.label_names if name not in position]
-        return X, data.Y @ to_ours, unknown
+        if not has_unknown(data.Y):
+            return X, data.Y @ to_ours, unknown
+        Y = np.zeros((data.Y.shape[0], len(self.label_names)))
+        Y[:, list(targets)] = data.Y[:, list(sources)]  # a product would spread what is unknown
+        return X, Y, unknown
 
     def _checked(self, rows: Any) -> Any:
         return checked_rows(rows, self.feature_names, self.column_kinds)
@@ -566,6 +711,35 @@ class Tagger:
         return (
             f"<Tagger {self.method}: {self.n_rows} rows, {len(self.feature_names)} features, "
             f"{len(self.label_names)} labels>"
+        )
+
+
+def check_enough_rows(data: Dataset) -> None:
+    """Raise DatasetError where rows are too few to learn from some and to measure on others."""
+    n_rows = data.X.shape[0]
+    if n_rows < MIN_ROWS:
+        raise DatasetError(
+            f"{n_rows} rows are too few to learn from some and to measure on others; give at "
+            f"least {MIN_ROWS}",
+            path=data.name,
+        )
+
+
+def _check_takes_unknown(
+    data: Dataset, estimator: Any, method: str, test_size: float | None
+) -> None:
+    """Refuse unknown labels where a method has no use for them."""
+    if test_size is not None:
+        raise DatasetError(
+            "some labels are not known, so no rows can be held out in proportion; leave out "
+            "--test-size (in Python test_size): SPL-MLL measures out of fold",
+            path=data.name,
+        )
+    if not isinstance(estimator, SPLMLL):
+        raise DatasetError(
+            f"some labels are not known, and {known_method(method)} needs them all; fill them in, "
+            f"or take the method {DEFAULT_METHOD}",
+            path=data.name,
         )
 
 

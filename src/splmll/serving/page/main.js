@@ -19,6 +19,7 @@ const table = rowsTable({ tagsOf: (row) => tagsIn(row), onPick: showRowOfFile })
 const switches = landmarkSwitches({
   ask: async (row, signal) =>
     (await service.post("recover", { rows: [row] }, { model: model.name, signal })).rows[0],
+  tagsIn: (row) => tagsIn(row),
   isLandmark,
   onPoint: point,
   onPick: pick,
@@ -45,6 +46,7 @@ const retagRows = later(() => table.retag(), RETAG_MILLISECONDS);
 
 function drawTags() {
   retagRows();
+  switches.retag();
   if (!result) return;
   const tags = tagsIn(result);
   result.tags = new Set(tags);

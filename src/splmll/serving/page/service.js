@@ -82,6 +82,7 @@ const service = (() => {
 
   return {
     get: (path, options) => json(ask(path, options)),
+    file: async (path, options) => (await ask(path, options)).blob(),
     post: (path, content, options) =>
       json(
         ask(path, {

@@ -9,7 +9,8 @@ const ANSWERS = [
 const MOST_MOVED_SAID = 3;
 const LEAST_MOVE = 0.0005; // smaller ones are not seen in the numbers
 
-function landmarkSwitches({ ask, isLandmark, onPoint, onPick }) {
+// `tagsIn` says which labels of an answer are tags: by the threshold line, as everywhere.
+function landmarkSwitches({ ask, tagsIn, isLandmark, onPoint, onPick }) {
   const place = byId("switches");
   const said = byId("moved-said");
   const message = byId("what-if-message");
@@ -19,6 +20,7 @@ function landmarkSwitches({ ask, isLandmark, onPoint, onPick }) {
   let start = new Map(); // the same before anyone changed something
   let fromRow = false; // whether they started as predictions of a row
   let atStart = null; // what these said about the labels
+  let latestAnswer = null; // what the answers say about them now
 
   const recovered = latest((signal, given) => ask(Object.fromEntries(given), signal));
 
@@ -86,7 +88,8 @@ function landmarkSwitches({ ask, isLandmark, onPoint, onPick }) {
       const now = unchanged ? atStart : await recovered(answers);
       if (!now || start !== own) return;
       tell(message);
-      const tags = new Set(now.labels);
+      latestAnswer = now;
+      const tags = new Set(tagsIn(now));
       const entries = Object.entries(now.scores)
         .filter(([name]) => (answers.get(name) ?? null) === null)
         .map(([name, score]) => ({
@@ -118,6 +121,7 @@ function landmarkSwitches({ ask, isLandmark, onPoint, onPick }) {
   return {
     build(names) {
       answers = new Map(names.map((name) => [name, null]));
+      latestAnswer = null;
       bars.forget();
       build(names);
     },
@@ -133,5 +137,11 @@ function landmarkSwitches({ ask, isLandmark, onPoint, onPick }) {
       changed();
     },
     choose: (name) => bars.choose(name, { reveal: false }),
+    // The threshold has moved: no bar does.
+    retag() {
+      if (!latestAnswer) return;
+      const tags = new Set(tagsIn(latestAnswer));
+      bars.mark((name) => tags.has(name));
+    },
   };
 }

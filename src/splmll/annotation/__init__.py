@@ -1,0 +1,20 @@
+"""Annotating with few questions: a queue of rows, and the answers in one SQLite file.
+
+:class:`AnnotationQueue` asks, :class:`AnswerStore` keeps; ``splmll annotate`` shows both in a page.
+"""
+
+from splmll.annotation.queue import AnnotationQueue, Implied, Task, known_labels
+from splmll.annotation.store import AnswerStore, Counts, Entry, RowAnswers
+from splmll.annotation.table import AnnotationTable
+
+__all__ = [
+    "AnnotationQueue",
+    "AnnotationTable",
+    "AnswerStore",
+    "Counts",
+    "Entry",
+    "Implied",
+    "RowAnswers",
+    "Task",
+    "known_labels",
+]

@@ -1,0 +1,228 @@
+"""``splmll annotate``: a page that asks people the fewest questions, and what they answered."""
+
+from __future__ import annotations
+
+import getpass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from splmll.annotation import AnnotationTable, AnswerStore
+    from splmll.tagging import Tagger
+
+
+def annotate(
+    table: Annotated[
+        Path | None,
+        typer.Argument(
+            help="Rows that want labels: a CSV, TSV or Parquet table with the columns of the "
+            "model.",
+            metavar="TABLE",
+            show_default="the one of the answers",
+        ),
+    ] = None,
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            help="What `splmll fit` wrote.", metavar="MODEL", show_default="the one of the answers"
+        ),
+    ] = None,
+    answers: Annotated[
+        Path, typer.Option(help="Where the answers are kept, an SQLite file.", metavar="FILE")
+    ] = Path("answers.sqlite"),
+    train: Annotated[
+        Path | None,
+        typer.Option(
+            help="The table that the model learned from; retraining learns from it, too.",
+            metavar="FILE",
+            show_default="the answers alone",
+        ),
+    ] = None,
+    suspects: Annotated[
+        Path | None,
+        typer.Option(help="What `splmll audit` found in the table, to judge.", metavar="FILE"),
+    ] = None,
+    enough: Annotated[
+        float,
+        typer.Option(
+            help="Go to the next row when fewer wrong labels than this are expected in it, or "
+            "every label is certain to 95%; 0 asks about every label.",
+            min=0.0,
+        ),
+    ] = 0.5,
+    annotator: Annotated[
+        str | None, typer.Option(help="The name that the page proposes.", show_default="yours")
+    ] = None,
+    port: Annotated[
+        int, typer.Option(help="The port; 0 takes any that is free.", min=0, max=65535)
+    ] = 8000,
+    host: Annotated[
+        str, typer.Option(help="The interface; 0.0.0.0 for all, with a token.")
+    ] = "127.0.0.1",
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file with the token that clients must send.",
+            show_default="the variable SPLMLL_TOKEN, if there is one",
+        ),
+    ] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the rows with a column for each label, empty where it is not known, to a "
+            ".csv or .parquet file, and end.",
+            metavar="FILE",
+        ),
+    ] = None,
+    import_label_studio: Annotated[
+        Path | None,
+        typer.Option(help="Take annotations of Label Studio as answers, and end.", metavar="FILE"),
+    ] = None,
+    export_label_studio: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the rows as tasks with predictions for Label Studio, and end.",
+            metavar="FILE",
+        ),
+    ] = None,
+) -> None:
+    """Ask people about the labels of rows, as few questions as it takes, on a page.
+
+    The model chooses the rows from which it learns most and the labels whose answers tell most
+    about the others. Every answer is kept in one SQLite file as it is given; closing and opening
+    again goes on where it was. Several annotators may work at the same time.
+
+    Rows that have tags in the table already are not asked about. A retrained model takes the place
+    of MODEL.
+
+    Examples
+    --------
+        splmll annotate new.csv --model model
+
+        splmll annotate new.csv --model model --train notes.csv --answers answers.sqlite
+
+        splmll annotate --export answers.csv
+
+        splmll annotate --export-label-studio tasks.json
+    """
+    # Imported here: `splmll --help` should not wait for PyTorch.
+    from splmll.annotation.export import check_answers_place
+    from splmll.datasets.checks import existing_file
+    from splmll.tagging.output import check_suffix, check_writable
+
+    if export is not None:
+        check_answers_place(export)
+    if export_label_studio is not None:
+        check_suffix(export_label_studio, (".json",), "tasks are")
+        check_writable(export_label_studio)
+    table, model = _places(answers, table, model)
+    if train is not None and existing_file(train).resolve() == table.resolve():
+        raise ValueError(
+            f"{train}: this is the table itself, whose tags count anyway; leave out --train."
+        )
+    if not (export or import_label_studio or export_label_studio):
+        from splmll.cli.serve import run_service
+        from splmll.serving import Annotation
+
+        wanted = Annotation(table, answers, train, suspects, enough, annotator or _user_name())
+        run_service(
+            {model.resolve().name.removesuffix(".zip"): model},
+            host,
+            port,
+            token_file,
+            annotation=wanted,
+        )
+        return
+    _exchange(table, model, answers, export, import_label_studio, export_label_studio)
+
+
+def _exchange(
+    table: Path,
+    model: Path,
+    answers: Path,
+    export: Path | None,
+    import_label_studio: Path | None,
+    export_label_studio: Path | None,
+) -> None:
+    """Do what was asked for with the answers; annotations are taken in before any are written."""
+    from splmll.annotation import AnnotationTable, AnswerStore, known_labels
+    from splmll.annotation.export import fit_command, write_answers
+    from splmll.annotation.label_studio import read_annotations
+    from splmll.tagging import Tagger
+
+    tagger = Tagger.load(model)
+    rows = AnnotationTable.read(table, tagger)
+    with AnswerStore(answers) as store:
+        store.open_table(
+            rows.digests, {"table": str(table.absolute()), "model": str(model.absolute())}
+        )
+        if import_label_studio is not None:
+            found = read_annotations(import_label_studio, rows, store, tagger.label_names)
+            again = f"; {found.known:,} were there already" if found.known else ""
+            typer.echo(f"{found.annotations:,} annotations of {found.rows:,} rows{again}.")
+        if export is not None:
+            write_answers(
+                export, rows, known_labels(rows, store, tagger.label_names), tagger.label_names
+            )
+            counts = store.counts()
+            typer.echo(
+                f"{counts.answers:,} answers, {counts.finished:,} of {counts.rows:,} rows done."
+            )
+            typer.echo(f"Learn from them: {fit_command(export, rows, tagger)}")
+            typer.echo(export)
+        if export_label_studio is not None:
+            _write_tasks(export_label_studio, rows, store, tagger)
+            typer.echo(export_label_studio)
+
+
+def _write_tasks(path: Path, rows: AnnotationTable, store: AnswerStore, tagger: Tagger) -> None:
+    import numpy as np
+
+    from splmll.annotation import known_labels
+    from splmll.annotation.label_studio import write_tasks
+
+    completed = tagger.complete(rows.features, known_labels(rows, store, tagger.label_names))
+    done = np.zeros(rows.n_rows, dtype=bool)
+    done[[row for row, found in store.all_answers() if found.known]] = True
+    done &= np.isin(np.arange(rows.n_rows), list(store.finished()))
+    write_tasks(
+        path,
+        rows,
+        tagger.label_names,
+        labels=completed.labels.to_numpy() != 0,
+        probabilities=completed.scores.to_numpy(),
+        annotated=done,
+    )
+
+
+def _places(answers: Path, table: Path | None, model: Path | None) -> tuple[Path, Path]:
+    """Return the table and the model, where they are not given those of the answers."""
+    from splmll.annotation import AnswerStore
+
+    facts: dict[str, str] = {}
+    if table is None or model is None:
+        if not answers.exists():
+            raise ValueError(
+                f"{answers}: there are no answers yet. Begin with `splmll annotate TABLE --model "
+                "MODEL`, or name the file with --answers."
+            )
+        with AnswerStore(answers) as store:
+            facts = store.facts()
+    found = []
+    for given, name, word in ((table, "table", "TABLE"), (model, "model", "--model MODEL")):
+        if given is None and name not in facts:
+            raise ValueError(f"{answers}: these answers know no {name}; give {word}.")
+        place = given or Path(facts[name])
+        if not place.exists():
+            raise ValueError(f"{place}: there is no such {name}; give {word}.")
+        found.append(place)
+    return found[0], found[1]
+
+
+def _user_name() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return ""  # a container without users: the page asks

@@ -1,0 +1,100 @@
+"""``splmll complete``: all labels of rows for which people have answered some."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def complete(
+    model: Annotated[Path, typer.Argument(help="What `splmll fit` wrote.", metavar="MODEL")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="A table with the columns of the model, and columns of labels: 1, 0, or nothing "
+            "where unknown.",
+            metavar="FILE",
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="A .csv, .parquet or .jsonl file for the tags.",
+            show_default="CSV to standard output",
+        ),
+    ] = None,
+    scores: Annotated[
+        bool, typer.Option("--scores", help="Also how sure each label is, from 0 to 1.")
+    ] = False,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(help="A column to copy, such as an id; may be given again.", metavar="COLUMN"),
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            help="Score from which a label counts, from 0 to 1.",
+            min=0.0,
+            max=1.0,
+            show_default="the model's own rule",
+        ),
+    ] = None,
+    formulas: Annotated[
+        bool,
+        typer.Option("--formulas", help="Leave CSV cells that a spreadsheet would compute alone."),
+    ] = False,
+    json: Annotated[
+        bool,
+        typer.Option(
+            "--json", help="Print JSON: one object for each row, or the summary with --out."
+        ),
+    ] = False,
+) -> None:
+    """Complete all labels from the rows and from the labels that are known.
+
+    A label has a column with its name, or with `label:` before it as `splmll annotate --export`
+    writes them; labels that nobody was asked about need none. What is known keeps its value. In a
+    column of tags, a row without any is one of which nothing is known.
+
+    Examples
+    --------
+        splmll complete model answers.csv --out tags.csv
+
+        splmll complete model answers.csv --keep id --scores --threshold 0.7 --out tags.parquet
+    """
+    # Imported here: `splmll --help` should not wait for PyTorch.
+    import numpy as np
+
+    from splmll.cli._completed import write_completed
+    from splmll.exceptions import DatasetError
+    from splmll.names import listed
+    from splmll.tagging import Tagger
+    from splmll.tagging.files import LABEL_PREFIX, read_features, read_known_labels
+    from splmll.tagging.output import check_output
+
+    if out is not None:
+        check_output(out)
+    tagger = Tagger.load(model)
+    rows, table = read_features(file, tagger.column_kinds)
+    known = read_known_labels(table, tagger.label_names, tagger.reading, tagger.column_kinds)
+    if np.isnan(known).all():
+        columns = [f"{LABEL_PREFIX}{name}" for name in tagger.label_names]
+        raise DatasetError(
+            f"nothing is known of any label; give columns such as {listed(columns[:3])} with 1 and "
+            "0, or take `splmll predict`",
+            path=file,
+        )
+    write_completed(
+        tagger.complete(rows, known),
+        known,
+        tagger,
+        table,
+        out=out,
+        keep=keep or [],
+        scores=scores,
+        threshold=threshold,
+        json=json,
+        formulas=formulas,
+    )
