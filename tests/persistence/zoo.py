@@ -44,6 +44,8 @@ from sklearn import (
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.feature_extraction import text
 
+from splmll.feature_scaling import DenseStandardScaler
+
 N_ROWS, N_FEATURES = 40, 4
 _RNG = np.random.default_rng(0)
 X = _RNG.normal(size=(N_ROWS, N_FEATURES))
@@ -222,6 +224,7 @@ def _words(**settings: Any) -> Callable[[], Model]:
 MODELS: dict[str, Callable[[], Model]] = {
     # scikit-learn: features ----------------------------------------------------------------------
     "StandardScaler": _fitted(preprocessing.StandardScaler()),
+    "DenseStandardScaler": _fitted(DenseStandardScaler()),
     "MinMaxScaler": _fitted(preprocessing.MinMaxScaler()),
     "MaxAbsScaler": _fitted(preprocessing.MaxAbsScaler(), SPARSE),
     "RobustScaler": _fitted(preprocessing.RobustScaler()),

@@ -142,6 +142,7 @@ _REDUCED = (_LABELS, shapes(recovery_="m c", intercept_="c", leverage_="c"))
 CHECKS: dict[str, tuple[Check, ...]] = {
     # scikit-learn: features
     "sklearn.preprocessing.StandardScaler": (_SCALE,),
+    "splmll.DenseStandardScaler": (),
     "sklearn.preprocessing.MinMaxScaler": (_SCALE,),
     "sklearn.preprocessing.MaxAbsScaler": (_SCALE,),
     "sklearn.preprocessing.RobustScaler": (_SCALE,),
@@ -326,6 +327,12 @@ CHECKS: dict[str, tuple[Check, ...]] = {
     "splmll.landmarks.Completion": (
         shapes(mean="c", landmarks="m", moments="m c"),
         below(landmarks="c"),
+    ),
+    "splmll.landmarks.AnswerModel": (shapes(counts="n"),),
+    "splmll.landmarks.CalibrationCurve": (shapes(scores="k", log_odds="k", shift="c"),),
+    "splmll.landmarks.LabelCorrelations": (
+        shapes(labels="m", matrix="m m"),
+        whole(n_labels=(1, LARGEST_INDEX)),
     ),
     "splmll.landmarks.Stream": (),
     "splmll.statistics.Statistics": (shapes(xx="q q", xy="q c", yy="c c"),),
