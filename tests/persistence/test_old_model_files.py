@@ -80,6 +80,10 @@ def test_old_landmarks_do_what_they_did(path: Path) -> None:
     assert_allclose(model.explain(X).contributions, expected["contributions"], **CLOSE)
     assert_allclose(model.recover(known, return_scores=True), expected["recovered"], **CLOSE)
     assert_array_equal(np.asarray(model.recover(known)), expected["recovered_labels"])
+    # They kept nothing for answers: these stand for themselves, and the rest is predicted.
+    answers = np.where(np.arange(len(NAMES)) == 1, 1.0, np.full((len(X), len(NAMES)), np.nan))
+    predicted = np.where(np.arange(len(NAMES)) == 1, 1, np.asarray(model.predict(X)))
+    assert_array_equal(np.asarray(model.complete(X, answers)), predicted)
 
 
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: f"{path.parent.name}-{path.stem}")

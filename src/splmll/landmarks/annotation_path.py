@@ -29,6 +29,8 @@ PATH_MEASURES = {
     "exact_match": "rows without an error ↑",
     "wrong_labels": "wrong labels per row ↓",
 }
+# Markers as well as colours: the figure is read in black and white too.
+_LOOKS = {"adaptive": "o-", "landmarks": "s--", "frequent": "^:", "random": "x:"}
 COUNTS = (0, 1, 2, 3, 4, 6, 8, 12, 16, 24)
 BLOCK_ROWS = 64  # asked about together
 
@@ -72,16 +74,30 @@ class AnnotationPath:
         """
         import matplotlib.pyplot as plt
 
-        from splmll.plots import AnnotationPathDisplay
-
         if axes is None:
             _, axes = plt.subplots(1, 3, figsize=(12, 3.6), layout="constrained")
         axes = np.asarray(axes).ravel()
         for ax, measure in zip(axes, PATH_MEASURES, strict=False):
-            AnnotationPathDisplay.from_path(self, measure=measure, ax=ax)
-            if ax is not axes[0]:
-                ax.get_legend().remove()
+            self.draw(ax, measure)
+        axes[0].legend(frameon=False)
         return axes[0].figure
+
+    def draw(self, ax: Any, measure: str) -> dict[str, Any]:
+        """Draw one measure into axes and return its curves, by how questions are chosen."""
+        from matplotlib.ticker import MaxNLocator
+
+        lines = {}
+        for strategy, found in self.measures.items():
+            (lines[strategy],) = ax.plot(
+                self.counts,
+                found[measure],
+                _LOOKS[strategy],
+                markersize=4,
+                label=STRATEGIES[strategy],
+            )
+        ax.set(xlabel="questions per row", ylabel=PATH_MEASURES[measure])
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        return lines
 
 
 def follow_path(

@@ -9,9 +9,6 @@ from splmll.plots.display import Display
 if TYPE_CHECKING:
     from splmll.landmarks.annotation_path import AnnotationPath
 
-# Markers as well as colours: the figure is read in black and white too.
-_LOOKS = {"adaptive": "o-", "landmarks": "s--", "frequent": "^:", "random": "x:"}
-
 
 class AnnotationPathDisplay(Display):
     """One measure against the number of questions per row.
@@ -113,19 +110,5 @@ class AnnotationPathDisplay(Display):
         return 5.0, 3.4
 
     def _draw(self, ax: Any) -> None:
-        from matplotlib.ticker import MaxNLocator
-
-        from splmll.landmarks.annotation_path import PATH_MEASURES, STRATEGIES
-
-        self.lines_ = {}
-        for strategy, found in self.path.measures.items():
-            (self.lines_[strategy],) = ax.plot(
-                self.path.counts,
-                found[self.measure],
-                _LOOKS[strategy],
-                markersize=4,
-                label=STRATEGIES[strategy],
-            )
-        ax.set(xlabel="questions per row", ylabel=PATH_MEASURES[self.measure])
-        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        self.lines_ = self.path.draw(ax, self.measure)
         ax.legend(frameon=False)
