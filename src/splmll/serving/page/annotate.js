@@ -156,7 +156,8 @@ function show(found) {
   }
   if (!task) {
     byId("nothing").textContent = asking
-      ? "There is no row to ask about: all are done, or other annotators have them."
+      ? "There is no row to ask about: they are done, with other annotators, or the model expects " +
+        "too few errors in them (--enough 0 asks about every label)."
       : "There is no doubtful label left.";
     byId("said").textContent = byId("nothing").textContent;
     return;
