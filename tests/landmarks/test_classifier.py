@@ -239,7 +239,7 @@ def test_every_threshold_rule(rule: Any) -> None:
         assert_allclose(model.thresholds_, model.offset_)
         assert_array_equal(predicted == 1, model.decision_function(X_test) > 0)
     if rule == 0.3:
-        assert model.offset_ == 0.3
+        assert model.threshold_ == GlobalThreshold(0.3)
 
 
 def test_too_few_rows_keep_the_default_threshold() -> None:
@@ -278,10 +278,11 @@ def test_warm_start_continues_a_network() -> None:
 def test_warm_start_continues_the_networks_of_a_blend() -> None:
     X, Y = make_problem()
     blend = Blend([quick_network(max_epochs=3), Linear()])
-    warm = SPLMLL(blend, cv=2, warm_start=True, random_state=0).fit(X, Y)
+    settings = {"cv": 2, "n_landmarks": 1.0, "random_state": 0}
+    warm = SPLMLL(blend, warm_start=True, **settings).fit(X, Y)
     before = warm.embedding_.members_[0].predict(X)
     again = warm.fit(X, Y).embedding_.members_[0].predict(X)
-    cold = SPLMLL(blend, cv=2, random_state=0).fit(X, Y).embedding_.members_[0].predict(X)
+    cold = SPLMLL(blend, **settings).fit(X, Y).embedding_.members_[0].predict(X)
     assert_allclose(cold, before, atol=1e-6)
     assert np.abs(again - before).max() > 1e-3
 
