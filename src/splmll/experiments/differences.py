@@ -100,7 +100,7 @@ REASONS: tuple[Reason, ...] = (
         "short",
         ("MLML",),
     ),
-    Reason("method", "the third penalty of MLFE was not to be had and is off", ("MLFE",)),
+    Reason("method", "the third penalty of MLFE is unpublished and off", ("MLFE",)),
     Reason("method", "HNOML is a reconstruction from the abstract of its paper", ("HNOML",)),
     Reason(
         "method",

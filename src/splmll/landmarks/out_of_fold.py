@@ -16,7 +16,7 @@ class OutOfFold:
     """Training rows and what models said of them that had not seen them.
 
     They are the honest measure of a fit that left no rows aside: each model saw fewer rows than the
-    final one, so the measures are rather too low than too high. Only the thresholds, the number of
+    final one, so the measures are, if anything, a little low. Only the thresholds, the number of
     landmarks and the pull were chosen on these very scores, a handful of numbers.
 
     Parameters

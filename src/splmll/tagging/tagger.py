@@ -191,7 +191,7 @@ class Tagger:
 
         SPL-MLL learns once. It predicts each row by models of other folds anyway, and these
         out-of-fold scores are the measure: of all rows, by models that saw fewer rows than the
-        tagger, so rather too low than too high. Words are counted in all rows first, which tells
+        tagger, so if anything a little low. Words are counted in all rows first, which tells
         those models how frequent a word is, but nothing about labels.
 
         Other methods have no such scores. They learn twice: without a fifth of the rows, to measure

@@ -46,7 +46,7 @@ function guess(probability) {
   if (probability >= SURE) return `The model is nearly sure it applies (${number}).`;
   if (probability <= 1 - SURE) return `The model is nearly sure it does not apply (${number}).`;
   const word = probability >= LEANING ? "applies" : "does not apply";
-  return `The model thinks it rather ${word} (${number}).`;
+  return `The model thinks it probably ${word} (${number}).`;
 }
 
 function reason({ before, because }) {
