@@ -8,7 +8,7 @@ the labels; the recovery of all labels from them, its pull chosen out of fold, a
 on the test rows. The second table has other methods as they are, each with its ridge chosen on a
 held-out fifth of the training rows and the same threshold rule.
 
-    python -m benchmarks.landmark_selection --data yeast bibtex
+    python -m benchmarks.landmark_selection --data yeast bibtex --tables selections methods
 """
 
 from __future__ import annotations
@@ -189,17 +189,23 @@ def first_or_close(table: pd.DataFrame) -> pd.Series:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", nargs="+", default=DATA, choices=DATA)
-    parser.add_argument("--methods", action="store_true", help="also other methods as they are")
+    parser.add_argument(
+        "--tables",
+        nargs="+",
+        default=["selections"],
+        choices=("selections", "methods"),
+        help="ways to select with everything else the same, or whole methods as they are",
+    )
     parser.add_argument("--out", type=Path, help="write all lines as JSON")
     arguments = parser.parse_args()
-    lines = [line for name in arguments.data for line in Bench(name).run()]
-    table = pd.DataFrame(lines)
-    print(
-        f"\nCells won or within {CLOSE} of the first, of {2 * len(SHARES) * len(arguments.data)}:"
-    )
-    print(first_or_close(table).to_string())
-    if arguments.methods:
-        lines += [line for name in arguments.data for line in as_they_are(name)]
+    runs = {"selections": lambda name: Bench(name).run(), "methods": as_they_are}
+    lines: list[dict[str, Any]] = []
+    for kind in arguments.tables:
+        found = [line for name in arguments.data for line in runs[kind](name)]
+        cells = 2 * len(SHARES) * len(arguments.data)
+        print(f"\n{kind}: cells won or within {CLOSE} of the first, of {cells}:")
+        print(first_or_close(pd.DataFrame(found)).to_string())
+        lines += found
     if arguments.out:
         arguments.out.write_text(json.dumps(lines, indent=1))
 
