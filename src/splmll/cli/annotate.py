@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from splmll.cli._options import Host, Port, TokenFile
+
 if TYPE_CHECKING:
     from splmll.annotation import AnnotationTable, AnswerStore
     from splmll.tagging import Tagger
@@ -55,19 +57,9 @@ def annotate(
     annotator: Annotated[
         str | None, typer.Option(help="The name that the page proposes.", show_default="yours")
     ] = None,
-    port: Annotated[
-        int, typer.Option(help="The port; 0 takes any that is free.", min=0, max=65535)
-    ] = 8000,
-    host: Annotated[
-        str, typer.Option(help="The interface; 0.0.0.0 for all, with a token.")
-    ] = "127.0.0.1",
-    token_file: Annotated[
-        Path | None,
-        typer.Option(
-            help="A file with the token that clients must send.",
-            show_default="the variable SPLMLL_TOKEN, if there is one",
-        ),
-    ] = None,
+    port: Port = 8000,
+    host: Host = "127.0.0.1",
+    token_file: TokenFile = None,
     export: Annotated[
         Path | None,
         typer.Option(

@@ -8,51 +8,21 @@ from typing import Annotated
 
 import typer
 
+from splmll.cli._options import Delimiter, Ignore, Jobs, Labels, MinCount, TaggedTable, Text
 from splmll.cli._progress import Stages
 
 SHOWN = 10  # suspects in the table that is printed
 
 
 def audit(
-    file: Annotated[
-        Path, typer.Argument(help="A CSV, TSV or Parquet table; or ARFF, LIBSVM.", metavar="FILE")
-    ],
-    labels: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="The column of tags. Or columns of 0 and 1: give the option again for each, or a "
-            "prefix with a star such as 'is_*'.",
-            metavar="COLUMN",
-        ),
-    ] = None,
-    text: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A column of texts; may be given again.",
-            metavar="COLUMN",
-            show_default="columns of several words",
-        ),
-    ] = None,
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A column to leave out, such as an id; may be given again.", metavar="COLUMN"
-        ),
-    ] = None,
-    delimiter: Annotated[
-        str | None,
-        typer.Option(help="What stands between two tags.", show_default="the first of ; | , used"),
-    ] = None,
-    min_count: Annotated[
-        int | None,
-        typer.Option(
-            help="Leave out tags that fewer rows have.", min=1, metavar="N", show_default="keep all"
-        ),
-    ] = None,
+    file: TaggedTable,
+    labels: Labels = None,
+    text: Text = None,
+    ignore: Ignore = None,
+    delimiter: Delimiter = None,
+    min_count: MinCount = None,
     seed: Annotated[int, typer.Option(help="The same seed finds the same.", min=0)] = 0,
-    jobs: Annotated[
-        int | None, typer.Option(help="Folds trained at the same time.", show_default="1")
-    ] = None,
+    jobs: Jobs = None,
     out: Annotated[
         Path | None,
         typer.Option(help="A .csv file for the suspects.", show_default="CSV to standard output"),

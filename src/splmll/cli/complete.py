@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
+from splmll.cli._options import Cut, Formulas, Keep, Model, RowsAsJson, Scores, TagsFile
+
 
 def complete(
-    model: Annotated[Path, typer.Argument(help="What `splmll fit` wrote.", metavar="MODEL")],
+    model: Model,
     file: Annotated[
         Path,
         typer.Argument(
@@ -18,39 +20,12 @@ def complete(
             metavar="FILE",
         ),
     ],
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="A .csv, .parquet or .jsonl file for the tags.",
-            show_default="CSV to standard output",
-        ),
-    ] = None,
-    scores: Annotated[
-        bool, typer.Option("--scores", help="Also how sure each label is, from 0 to 1.")
-    ] = False,
-    keep: Annotated[
-        list[str] | None,
-        typer.Option(help="A column to copy, such as an id; may be given again.", metavar="COLUMN"),
-    ] = None,
-    threshold: Annotated[
-        float | None,
-        typer.Option(
-            help="Score from which a label counts, from 0 to 1.",
-            min=0.0,
-            max=1.0,
-            show_default="the model's own rule",
-        ),
-    ] = None,
-    formulas: Annotated[
-        bool,
-        typer.Option("--formulas", help="Leave CSV cells that a spreadsheet would compute alone."),
-    ] = False,
-    json: Annotated[
-        bool,
-        typer.Option(
-            "--json", help="Print JSON: one object for each row, or the summary with --out."
-        ),
-    ] = False,
+    out: TagsFile = None,
+    scores: Scores = False,
+    keep: Keep = None,
+    threshold: Cut = None,
+    formulas: Formulas = False,
+    json: RowsAsJson = False,
 ) -> None:
     """Complete all labels from the rows and from the labels that are known.
 

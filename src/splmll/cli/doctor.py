@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from splmll.cli._options import Delimiter
+
 if TYPE_CHECKING:
     from splmll.doctor import Finding
 
@@ -35,10 +37,7 @@ def doctor(
         list[str] | None,
         typer.Option(help="A column to leave out; may be given again.", metavar="COLUMN"),
     ] = None,
-    delimiter: Annotated[
-        str | None,
-        typer.Option(help="What stands between two tags.", show_default="the first of ; | , used"),
-    ] = None,
+    delimiter: Delimiter = None,
     test: Annotated[
         Path | None,
         typer.Option(help="Other rows with tags, kept to measure on.", metavar="FILE"),

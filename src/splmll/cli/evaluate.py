@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
+from splmll.cli._options import Model
+
 
 def evaluate(
-    model: Annotated[Path, typer.Argument(help="What `splmll fit` wrote.", metavar="MODEL")],
+    model: Model,
     file: Annotated[
         Path | None,
         typer.Argument(

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from splmll.cli._options import Model
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -17,7 +19,7 @@ BEST = 3  # labels shown where none is predicted
 
 
 def explain(
-    model: Annotated[Path, typer.Argument(help="What `splmll fit` wrote.", metavar="MODEL")],
+    model: Model,
     file: Annotated[
         Path, typer.Argument(help="A table with the columns of the model.", metavar="FILE")
     ],

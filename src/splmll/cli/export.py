@@ -8,9 +8,11 @@ from typing import Annotated
 
 import typer
 
+from splmll.cli._options import Model
+
 
 def export(
-    model: Annotated[Path, typer.Argument(help="What `splmll fit` wrote.", metavar="MODEL")],
+    model: Model,
     out: Annotated[Path, typer.Argument(help="The file to write, NAME.onnx.", metavar="OUT")],
     single: Annotated[
         bool,

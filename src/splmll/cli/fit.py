@@ -14,6 +14,7 @@ from splmll.cli._config import (
     use_config,
     write_config,
 )
+from splmll.cli._options import Delimiter, Ignore, Jobs, Labels, MinCount, TaggedTable, Text
 from splmll.cli._progress import Stages
 from splmll.cli._show import show_json, show_text
 
@@ -23,41 +24,12 @@ if TYPE_CHECKING:
 
 def fit(
     context: typer.Context,
-    file: Annotated[
-        Path, typer.Argument(help="A CSV, TSV or Parquet table; or ARFF, LIBSVM.", metavar="FILE")
-    ],
-    labels: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="The column of tags. Or columns of 0 and 1: give the option again for each, or a "
-            "prefix with a star such as 'is_*'.",
-            metavar="COLUMN",
-        ),
-    ] = None,
-    text: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A column of texts; may be given again.",
-            metavar="COLUMN",
-            show_default="columns of several words",
-        ),
-    ] = None,
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A column to leave out, such as an id; may be given again.", metavar="COLUMN"
-        ),
-    ] = None,
-    delimiter: Annotated[
-        str | None,
-        typer.Option(help="What stands between two tags.", show_default="the first of ; | , used"),
-    ] = None,
-    min_count: Annotated[
-        int | None,
-        typer.Option(
-            help="Leave out tags that fewer rows have.", min=1, metavar="N", show_default="keep all"
-        ),
-    ] = None,
+    file: TaggedTable,
+    labels: Labels = None,
+    text: Text = None,
+    ignore: Ignore = None,
+    delimiter: Delimiter = None,
+    min_count: MinCount = None,
     char_ngrams: Annotated[
         bool | None,
         typer.Option(
@@ -102,9 +74,7 @@ def fit(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same model.", min=0)] = 0,
-    jobs: Annotated[
-        int | None, typer.Option(help="Folds trained at the same time.", show_default="1")
-    ] = None,
+    jobs: Jobs = None,
     device: Annotated[
         str | None,
         typer.Option(

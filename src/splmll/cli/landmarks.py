@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from splmll.cli._options import Model
+
 if TYPE_CHECKING:
     from splmll.tagging import Tagger
 
@@ -14,7 +16,7 @@ FIGURES = (".png", ".svg", ".pdf")
 
 
 def landmarks(
-    model: Annotated[Path, typer.Argument(help="What `splmll fit` wrote.", metavar="MODEL")],
+    model: Model,
     every: Annotated[
         bool, typer.Option("--all", help="List every landmark, not only the strongest.")
     ] = False,

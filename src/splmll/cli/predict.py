@@ -8,52 +8,27 @@ from typing import Annotated
 
 import typer
 
+from splmll.cli._options import Cut, Formulas, Keep, Model, RowsAsJson, Scores, TagsFile
+
 CHUNK_ROWS = 10_000  # rows that are in memory at the same time ...
 CHUNK_CELLS = 5_000_000  # ... if they do not have more labels together than this
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="What `splmll fit` wrote.", metavar="MODEL")],
+    model: Model,
     file: Annotated[
         Path, typer.Argument(help="A table with the columns of the model.", metavar="FILE")
     ],
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="A .csv, .parquet or .jsonl file for the tags.",
-            show_default="CSV to standard output",
-        ),
-    ] = None,
-    scores: Annotated[
-        bool, typer.Option("--scores", help="Also how sure each label is, from 0 to 1.")
-    ] = False,
+    out: TagsFile = None,
+    scores: Scores = False,
     explain: Annotated[
         bool,
         typer.Option("--explain", help="Also the landmarks that carried each label, and how much."),
     ] = False,
-    keep: Annotated[
-        list[str] | None,
-        typer.Option(help="A column to copy, such as an id; may be given again.", metavar="COLUMN"),
-    ] = None,
-    formulas: Annotated[
-        bool,
-        typer.Option("--formulas", help="Leave CSV cells that a spreadsheet would compute alone."),
-    ] = False,
-    threshold: Annotated[
-        float | None,
-        typer.Option(
-            help="Score from which a label counts, from 0 to 1.",
-            min=0.0,
-            max=1.0,
-            show_default="the model's own rule",
-        ),
-    ] = None,
-    json: Annotated[
-        bool,
-        typer.Option(
-            "--json", help="Print JSON: one object for each row, or the summary with --out."
-        ),
-    ] = False,
+    keep: Keep = None,
+    formulas: Formulas = False,
+    threshold: Cut = None,
+    json: RowsAsJson = False,
 ) -> None:
     """Give rows their tags, one line for each row, in the order of the file.
 

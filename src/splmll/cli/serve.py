@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from splmll.cli._options import Host, Port, TokenFile
+
 if TYPE_CHECKING:
     from splmll.serving import Annotation
 
@@ -20,12 +22,8 @@ def serve(
             help="What `splmll fit` wrote; several with names: NAME=MODEL.", metavar="MODEL..."
         ),
     ],
-    port: Annotated[
-        int, typer.Option(help="The port; 0 takes any that is free.", min=0, max=65535)
-    ] = 8000,
-    host: Annotated[
-        str, typer.Option(help="The interface; 0.0.0.0 for all, with a token.")
-    ] = "127.0.0.1",
+    port: Port = 8000,
+    host: Host = "127.0.0.1",
     allow_host: Annotated[
         list[str] | None,
         typer.Option(
@@ -34,13 +32,7 @@ def serve(
             metavar="NAME",
         ),
     ] = None,
-    token_file: Annotated[
-        Path | None,
-        typer.Option(
-            help="A file with the token that clients must send.",
-            show_default="the variable SPLMLL_TOKEN, if there is one",
-        ),
-    ] = None,
+    token_file: TokenFile = None,
     max_rows: Annotated[int, typer.Option(help="The most rows of a request.", min=1)] = 10_000,
     max_body: Annotated[
         float, typer.Option(help="The longest body of a request, in megabytes.", min=0.001)
