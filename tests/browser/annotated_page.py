@@ -10,8 +10,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import expect
-
 from tagged_notes import WORDS, write_notes
 
 LABELS = list(WORDS)
@@ -61,6 +59,8 @@ def write_new_notes(path: Path, n_rows: int = N_ROWS) -> None:
 
 def question(page: Any) -> str:
     """Return the label that is asked about, once the page is ready."""
+    from playwright.sync_api import expect  # an extra
+
     expect(page.locator("#main")).not_to_have_attribute("aria-busy", "true")
     found = re.fullmatch("Does “(.+)” apply\\?", page.locator("#question").inner_text())
     assert found, page.locator("#question").inner_text()
@@ -78,6 +78,8 @@ def press(page: Any, key: str, path: str = "answer") -> tuple[int, str]:
     with page.expect_response(re.compile(f"/annotate/{path}")) as response:
         page.keyboard.press(key)
     assert response.value.ok, response.value.text()
+    from playwright.sync_api import expect  # an extra
+
     expect(page.locator("#main")).not_to_have_attribute("aria-busy", "true")
     return asked
 

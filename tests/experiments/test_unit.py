@@ -301,8 +301,8 @@ def test_settings_are_what_differs_from_the_defaults() -> None:
     assert list(svm) == ["estimator"]
     assert json.loads(json.dumps(svm)) == svm
     (_, scaler), (_, machine) = svm["estimator"]["steps"]
-    assert scaler["with_mean"] is False
-    assert machine == {"class": "sklearn.svm._classes.SVC", "gamma": "auto"}
+    assert scaler == {"class": "splmll.feature_scaling.DenseStandardScaler"}
+    assert machine == {"class": "sklearn.svm._classes.SVC"}
 
 
 def test_rounding_that_would_tie_scores_is_not_done() -> None:

@@ -125,7 +125,8 @@ def test_the_standard_error_is_that_of_a_sample(behind: float, worse: bool) -> N
 
     Divided by 4 in place of 3 it would be 0.5, by 2 it would be 0.707.
     """
-    around = np.array([-1.0, 1.0, -1.0, 1.0])
+    # In thousandths: a larger loss counts whatever its error.
+    behind, around = behind / 1000, np.array([-1.0, 1.0, -1.0, 1.0]) / 1000
     better = {name: np.zeros(4) for name in KEPT}
     candidate = {**better, "average_precision": -(behind + around)}
     assert judge().is_worse(candidate, better) is worse

@@ -164,6 +164,8 @@ def test_never_empty_rows(problem):
 def test_few_rows_and_fixed_thresholds_fit_no_folds(problem):
     X, Y = problem
 
+    approx = pytest.approx
+
     class Refuses:
         def get_n_splits(self):
             return 2
@@ -171,9 +173,10 @@ def test_few_rows_and_fixed_thresholds_fit_no_folds(problem):
         def split(self, X, y=None, groups=None):
             raise AssertionError("no folds are needed")
 
-    assert ThresholdTuner(one_vs_rest(), cv=Refuses()).fit(X[:49], Y[:49]).offset_ == 0.5
-    assert ThresholdTuner(RidgeClassifier(), cv=Refuses()).fit(X[:49], Y[:49]).offset_ == 0.0
-    assert ThresholdTuner(one_vs_rest(), 0.2, cv=Refuses()).fit(X, Y).offset_ == 0.2
+    assert ThresholdTuner(one_vs_rest(), cv=Refuses()).fit(X[:49], Y[:49]).offset_ == approx(0.5)
+    margins = ThresholdTuner(RidgeClassifier(), cv=Refuses()).fit(X[:49], Y[:49])
+    assert margins.offset_ == approx(0.0)
+    assert ThresholdTuner(one_vs_rest(), 0.2, cv=Refuses()).fit(X, Y).offset_ == approx(0.2)
     with pytest.raises(AssertionError, match="no folds"):
         ThresholdTuner(one_vs_rest(), cv=Refuses()).fit(X, Y)
 

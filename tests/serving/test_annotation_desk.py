@@ -62,7 +62,7 @@ def test_other_pages_cannot_answer(desk: Client, headers: dict[str, str]) -> Non
     for path in ("answer", "undo", "finish", "next", "retrain"):
         refused = send(desk, path, headers, annotator="ann", **about)
         assert refused.status_code == 403
-        assert refused.json()["error"]["code"] == "cross_site"
+        assert refused.json()["error"]["code"] == "other_site"
     assert task_of(send(desk, "next", annotator="ann"))["answered"] == []
 
 
@@ -75,7 +75,7 @@ def test_a_form_of_another_page_cannot_answer(desk: Client) -> None:
 
 
 def test_its_own_page_can(desk: Client) -> None:
-    own = {"Origin": "http://here", "Sec-Fetch-Site": "same-origin"}
+    own = {"Origin": "http://localhost", "Sec-Fetch-Site": "same-origin"}
     task = task_of(send(desk, "next", own, annotator="ann"))
     about = {"row": task["row"], "label": task["question"], "answer": "yes", "token": "t"}
     after = task_of(send(desk, "answer", own, annotator="ann", **about))

@@ -16,7 +16,7 @@ class TimeLeft(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         """Return the time left; nothing before it can be told."""
-        began, share = task.fields["began"], task.completed
+        began, share = task.fields.get("began"), task.completed
         if task.total is None or began is None or share <= began[1] or task.finished:
             return Text("")
         left = (task.get_time() - began[0]) * (1.0 - share) / (share - began[1])
@@ -68,6 +68,8 @@ class Stages:
             completed=min(1.0, max(0.0, share)),
             began=self._began,
         )
+        if begins:
+            self._bars.refresh()  # a short stage is seen, too
 
     def say(self, words: str) -> None:
         """Print a line that stays, on a terminal only."""

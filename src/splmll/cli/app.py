@@ -139,9 +139,9 @@ def main(arguments: list[str] | None = None) -> None:
         status = _tell(error, BAD_INPUT, debug)
     except OSError as error:
         status = _tell(f"{_file_problem(error)}.", FAILURE, debug)
-    except MemoryError:
+    except MemoryError as error:
         few = "There is not enough memory. Give fewer rows or columns, or fit with --stream."
-        status = _tell(few, FAILURE, debug)
+        status = _tell(str(error) or few, FAILURE, debug)
     except Exception as error:
         kind = type(error).__name__
         status = _tell(f"{kind}: {error}\nThe option --debug shows where.", FAILURE, debug)

@@ -239,7 +239,7 @@ def guess_delimiter(text: str) -> str:
     Examples
     --------
     >>> from splmll.datasets.columns import guess_delimiter
-    >>> guess_delimiter("size, cm;tags\n1,5;a\n2,5;b\n")
+    >>> guess_delimiter("size;colour;tags\n1,5;red;a\n2,5;blue;b\n")
     ';'
     """
     head = text[:_HEAD_CHARACTERS].lstrip("\r\n")

@@ -31,6 +31,8 @@ STRENGTHS = (1.0, 0.7, 0.4, 0.0)  # of the correlations; 0: answers tell nothing
 TRIED_ROWS = 300  # rows that are asked about to choose all this ...
 TRIED_CELLS = 2**17  # ... or fewer, with so many labels
 BLOCK_CELLS = 2**21  # numbers that are worked on together
+# Beyond so many labels nothing can be tried in the memory at hand: answers speak for themselves.
+TRIED_LABELS = 5000
 
 _Asked = tuple[np.ndarray, np.ndarray]  # scores after answers, and which labels are open
 
@@ -113,7 +115,7 @@ class AnswerModel:
             return plain
         P = curve.probabilities(scores)
         labels = _most_varying(Y)
-        if len(labels) < 2:
+        if len(labels) < 2 or Y.shape[1] > TRIED_LABELS:
             return cls(curve, plain.correlations, plain.counts, [threshold], CRITERIA[1], slope)
         trial = _Trial.of_folds(scores, P, Y, fold, labels)
         correlations = LabelCorrelations.learned(P, Y, labels)

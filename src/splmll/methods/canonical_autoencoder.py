@@ -199,6 +199,18 @@ class C2AE(MultilabelClassifier):
         scores = self._scores(X[held]) if held.size else np.zeros((0, Y.shape[1]))
         self._set_threshold(fit_threshold(self.threshold, Y[held], scores))
 
+    @property
+    def varying_labels_(self) -> np.ndarray:
+        """Numbers of the labels that have both values in the training rows."""
+        return self._varying
+
+    @property
+    def constant_scores_(self) -> np.ndarray:
+        """Scores of the other labels, their one value; 0 for those that vary."""
+        scores = self._constants.copy()
+        scores[self._varying] = 0.0
+        return scores
+
     def _train(
         self, X: Any, targets: np.ndarray, rows: np.ndarray, held: np.ndarray, seed: int
     ) -> None:

@@ -107,8 +107,7 @@ def add_hybrid_noise(graph: Graph, model: HNOML, features: str) -> str:
 
 def add_autoencoder(graph: Graph, model: C2AE, features: str) -> str:
     """Return the scores of C2AE: features to codes, codes to labels."""
-    varying = model._varying
-    constants = np.where(np.isin(np.arange(len(model._constants)), varying), 0.0, model._constants)
+    varying, constants = model.varying_labels_, model.constant_scores_
     if model.network_ is None:
         return graph.repeated(constants, features)
     network = model.network_

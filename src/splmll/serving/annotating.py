@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import orjson
 from fastapi import FastAPI, Request, Response
@@ -230,7 +229,6 @@ _ACTS: dict[str, Callable[[Desk, dict[str, Any]], Any]] = {
 
 async def _read(request: Request) -> dict[str, Any]:
     """Return the body of a request that changes something; only our own page may send it."""
-    _check_origin(request)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != JSON:
         # A form of another page could send anything else without asking first.
@@ -243,17 +241,6 @@ async def _read(request: Request) -> dict[str, Any]:
     if type(given) is not dict:
         raise ServiceError(422, "invalid_body", f"The body is {shown(given)}; send an object.")
     return given
-
-
-def _check_origin(request: Request) -> None:
-    """Refuse what a page from elsewhere sends: it could answer in the name of who looks at it."""
-    origin = request.headers.get("origin")
-    site = request.headers.get("sec-fetch-site", "same-origin")
-    foreign = origin is not None and urlsplit(origin).netloc != request.headers.get("host")
-    if foreign or site not in ("same-origin", "none"):
-        raise ServiceError(
-            403, "cross_site", "Answers are taken from the page of this service only; open that."
-        )
 
 
 def _field(given: dict[str, Any], name: str, kind: type) -> Any:
