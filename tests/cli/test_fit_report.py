@@ -115,7 +115,7 @@ def test_the_time_left_follows_from_the_time_gone() -> None:
 
     now = [0.0]
     bars = Progress(get_time=lambda: now[0])
-    bars.add_task("fit", total=1.0)
+    bars.add_task("fit", total=1.0, began=(0.0, 0.0))
     [task] = bars.tasks
     assert TimeLeft().render(task).plain == ""
     now[0] = 30.0

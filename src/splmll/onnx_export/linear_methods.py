@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
+from splmll.feature_scaling import DenseStandardScaler
 from splmll.methods import C2AE, HNOML, LEML, BinaryRelevance
 from splmll.methods._base_learner import for_raw_features
 from splmll.onnx_export.errors import CannotExportError
@@ -45,6 +46,8 @@ def _weights(learner: Any) -> tuple[np.ndarray, np.ndarray]:
     scaler = None
     if isinstance(learner, Pipeline) and len(learner) == 2 and _can_be_folded_in(learner[0]):
         scaler, learner = learner[0], learner[1]
+        if type(scaler) is DenseStandardScaler:
+            scaler = scaler.scaler_
     squashed_otherwise = getattr(learner, "loss", None) == "modified_huber"
     if type(learner) not in _LINEAR_CLASSIFIERS or squashed_otherwise:
         name = type(learner[-1] if isinstance(learner, Pipeline) else learner).__name__
@@ -57,6 +60,8 @@ def _weights(learner: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _can_be_folded_in(step: Any) -> bool:
+    if type(step) is DenseStandardScaler:
+        return True
     return type(step) is StandardScaler and bool(step.with_std)
 
 
