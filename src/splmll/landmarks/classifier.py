@@ -75,7 +75,6 @@ SLOPE_CELLS = 2**22  # labels of those rows, where labels are very many
 # of all rows.
 PREDICTING, CHOOSING, FINISHING = (0.0, 0.7), (0.7, 0.8), (0.8, 1.0)
 PATH_ROWS = 1000  # rows that an annotation path asks about
-SCORE_DIGITS = 12  # of scores, which lie around 0 and 1
 PLAIN_SLOPE = 4.0  # probabilities follow scores with slope 1 around the threshold
 
 
@@ -870,10 +869,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
     def _scores(self, X: Any) -> np.ndarray:
         if len(self.learned_.labels) == 0:
             return np.tile(self.intercept_, (n_rows(X), 1))
-        scores = self.learned_.scores(self.embedding_.predict(X))
-        # Sums in another order differ in the last digit: what is equal stays equal, so that
-        # probabilities, in which such digits vanish, have the ranks of decisions.
-        return np.round(scores, SCORE_DIGITS)
+        return self.learned_.scores(self.embedding_.predict(X))
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
         # Through 1/2 where decision_function is 0, so that both agree with predict.

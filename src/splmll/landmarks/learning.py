@@ -73,6 +73,8 @@ LEAST_SPARED = 3
 # A number of landmarks that is behind the best by so much: fewer need not be tried.
 HOPELESS = 0.05
 
+SCORE_DIGITS = 12  # of scores, which lie around 0 and 1
+
 Measured = dict[str, np.ndarray]
 
 
@@ -166,8 +168,12 @@ class Landmarks:
     measures: pd.DataFrame
 
     def scores(self, F: np.ndarray) -> np.ndarray:
-        """Return the scores of all labels for predictions of the landmarks."""
-        return mixed(self.map, F, self.labels, self.setting)
+        """Return the scores of all labels for predictions of the landmarks.
+
+        Sums in another order differ in the last digit. Rounded, what is equal stays equal, so that
+        probabilities, in which such digits vanish, have the ranks of decisions.
+        """
+        return np.round(mixed(self.map, F, self.labels, self.setting), SCORE_DIGITS)
 
     def contributions(self, F: np.ndarray) -> np.ndarray:
         """Return what each landmark adds to each label: (n_rows, n_landmarks, n_labels).
