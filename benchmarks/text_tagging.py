@@ -66,7 +66,7 @@ def peer(X: Any, Y: np.ndarray, jobs: int) -> Scorer:
     X_fit, X_held, Y_fit, Y_held = multilabel_train_test_split(X, Y, test_size=0.2, random_state=0)
     held = {C: svm(X_fit, Y_fit, C, jobs).decision_function(X_held) for C in PEER_C}
     best = max(PEER_C, key=lambda C: average_precision(Y_held, held[C]))
-    rule = fit_threshold("micro-f1", Y_held, held[best])
+    rule = fit_threshold("micro_f1", Y_held, held[best])
     model = svm(X, Y, best, jobs)
 
     def scores(rows: Any) -> tuple[np.ndarray, np.ndarray]:

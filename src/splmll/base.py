@@ -13,10 +13,11 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from splmll.former import FormerNames
 from splmll.labels import LabelFormat, read_labels
 from splmll.thresholds import Threshold
 
@@ -55,7 +56,7 @@ class Capabilities:
     cost: str = ""
 
 
-class MultilabelClassifier(ClassifierMixin, BaseEstimator):
+class MultilabelClassifier(ClassifierMixin, FormerNames):
     """Base of all classifiers: scikit-learn's API for label matrices.
 
     What a subclass writes:

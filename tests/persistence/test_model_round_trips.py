@@ -120,8 +120,8 @@ def test_the_same_model_gives_the_same_file(estimator: Any, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     "model",
     [
-        ThresholdTuner(BinaryRelevance(), "per-label", cv=3, random_state=0),
-        ThresholdTuner(OneVsRestClassifier(linear_model.LogisticRegression()), "top-r", cv=3),
+        ThresholdTuner(BinaryRelevance(), "per_label", cv=3, random_state=0),
+        ThresholdTuner(OneVsRestClassifier(linear_model.LogisticRegression()), "top_r", cv=3),
         MultilabelCalibrator(MLkNN(5), cv=3, random_state=0),
         MultilabelCalibrator(BinaryRelevance(), method="isotonic", cv=3, random_state=0),
         ThresholdTuner(MultilabelCalibrator(SPLMLL("linear"), cv=3), cv=3, random_state=0),

@@ -70,7 +70,7 @@ def fit(
     threshold: Annotated[
         str | None,
         typer.Option(
-            help="A rule such as micro-f1 or per-label, or a number.", show_default="the method's"
+            help="A rule such as micro_f1 or per_label, or a number.", show_default="the method's"
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same model.", min=0)] = 0,

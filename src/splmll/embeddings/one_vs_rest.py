@@ -24,7 +24,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from splmll.arrays import dense, forget, take_rows
 from splmll.embeddings.base import Embedding, FitContext
 from splmll.embeddings.label_columns import LabelColumns, bounding_slope
-from splmll.feature_scaling import fitted_scaler, scaled
+from splmll.feature_scaling import SCALE_CONSTRAINT, fitted_scaler, scaled
 from splmll.metrics import average_precision
 from splmll.progress import Stages
 
@@ -51,7 +51,7 @@ class OneVsRest(Embedding):
         regressor with scikit-learn's API may be given instead. Decision values are turned into
         probabilities; a classifier without them gives its own probabilities, a regressor its
         predictions, cut off at 0 and 1.
-    scale : bool or "auto", default="auto"
+    scale : {"auto", "standard"} or None, default="auto"
         Whether to standardise the features; "auto" does so for dense features and
         ``estimator="auto"`` only.
 
@@ -79,14 +79,14 @@ class OneVsRest(Embedding):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [StrOptions({"auto"}), HasMethods(["fit", "predict"])],
-        "scale": ["boolean", StrOptions({"auto"})],
+        "scale": SCALE_CONSTRAINT,
     }
 
     #: Folds that serve as well as more: a model of two thirds of the rows is near enough.
     preferred_folds: ClassVar[int] = 3
     one_per_label: ClassVar[bool] = True
 
-    def __init__(self, estimator: Any = "auto", scale: bool | str = "auto") -> None:
+    def __init__(self, estimator: Any = "auto", scale: str | None = "auto") -> None:
         self.estimator = estimator
         self.scale = scale
 
@@ -96,7 +96,7 @@ class OneVsRest(Embedding):
         self._context = context = FitContext() if context is None else context
         own = isinstance(self.estimator, str)
         # Who brings an estimator knows what it wants: counts must not become negative.
-        self.scaler_ = fitted_scaler(X, False if self.scale == "auto" and not own else self.scale)
+        self.scaler_ = fitted_scaler(X, None if self.scale == "auto" and not own else self.scale)
         X, targets = scaled(X, self.scaler_), LabelColumns(Y)
         first = None
         if own:

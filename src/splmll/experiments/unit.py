@@ -406,8 +406,8 @@ def threshold_rule(text: str) -> float | str:
     Examples
     --------
     >>> from splmll.experiments.unit import threshold_rule
-    >>> threshold_rule("micro-f1"), threshold_rule("0.4")
-    ('micro-f1', 0.4)
+    >>> threshold_rule("micro_f1"), threshold_rule("0.4")
+    ('micro_f1', 0.4)
     """
     rule: float | str = text
     if text not in RULES:

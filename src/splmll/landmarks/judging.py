@@ -54,7 +54,7 @@ class Judge:
     >>> import numpy as np
     >>> from splmll.landmarks.judging import Judge
     >>> Y = (np.random.default_rng(0).random((200, 3)) < 0.5) * 1.0
-    >>> judge = Judge(Y, "average_precision", "micro-f1", seed=0)
+    >>> judge = Judge(Y, "average_precision", "micro_f1", seed=0)
     >>> perfect, useless = judge.measure(Y), judge.measure(np.zeros((200, 3)))
     >>> judge.is_worse(useless, perfect), judge.is_worse(perfect, useless)
     (True, False)
