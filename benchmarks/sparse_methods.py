@@ -27,7 +27,7 @@ from sklearn.multioutput import ClassifierChain
 
 from benchmarks.landmark_selection import split
 from benchmarks.measuring import one_thread
-from splmll.methods import make_method
+from splmll.catalogue import make_method
 from splmll.metrics import MEASURES as MEASURES_BY_NAME
 
 DATA = ("reuters", "bibtex")

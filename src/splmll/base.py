@@ -38,6 +38,8 @@ class Capabilities:
         ``predict_proba`` estimates probabilities. Without it, it squashes scores into (0, 1).
     ranking_only : bool
         Scores have no natural cut, so a threshold is always tuned.
+    landmarks : bool
+        It explains and recovers labels by landmarks: ``explain``, ``recover``, ``complete``.
     cost : str
         How the cost of one fit grows.
 
@@ -53,7 +55,21 @@ class Capabilities:
     unknown_labels: bool = False
     probabilities: bool = False
     ranking_only: bool = False
+    landmarks: bool = False
     cost: str = ""
+
+
+def has_landmarks(estimator: Any) -> bool:
+    """Return whether an estimator explains and recovers labels by landmarks: the one test of it.
+
+    Examples
+    --------
+    >>> from splmll import SPLMLL, PublishedSPLMLL
+    >>> from splmll.base import has_landmarks
+    >>> has_landmarks(SPLMLL()), has_landmarks(PublishedSPLMLL())
+    (True, False)
+    """
+    return isinstance(estimator, MultilabelClassifier) and estimator.capabilities.landmarks
 
 
 class MultilabelClassifier(ClassifierMixin, FormerNames):

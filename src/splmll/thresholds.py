@@ -7,6 +7,7 @@ scores), never on training scores: a model that memorises would put its threshol
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Protocol
@@ -297,6 +298,23 @@ def check_rule(rule: Any) -> None:
         )
     if not np.isfinite(float(rule)):
         raise ValueError(f"A fixed threshold must be a finite number, got {rule}.")
+
+
+def rule_of_text(text: str) -> float | str:
+    """Return the rule or the number that the text of a threshold stands for.
+
+    Examples
+    --------
+    >>> from splmll.thresholds import rule_of_text
+    >>> rule_of_text("micro_f1"), rule_of_text("0.4")
+    ('micro_f1', 0.4)
+    """
+    rule: float | str = text
+    if text not in RULES:
+        with suppress(ValueError):  # refused below, with the names that there are
+            rule = float(text)
+    check_rule(rule)
+    return rule
 
 
 def _wrap(threshold: Threshold, never_empty: bool, n_labels: int) -> Threshold:

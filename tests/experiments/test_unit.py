@@ -18,19 +18,20 @@ from sklearn.multioutput import MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
+from splmll.catalogue import make_method
 from splmll.datasets import Dataset
 from splmll.experiments.protocol import PROTOCOLS, CrossValidation, HeldOut
 from splmll.experiments.search import Search
 from splmll.experiments.unit import (
     Unit,
-    changed_settings,
     compact,
     fingerprint,
     run_unit,
 )
-from splmll.methods import MLkNN, RAkEL, make_method
+from splmll.methods import MLkNN, RAkEL
 from splmll.metrics import MEASURES, evaluate
 from splmll.model_selection import ThresholdTuner
+from splmll.parameters import changed_settings
 
 DATA = small_data(split=True)
 HELD_OUT = PROTOCOLS["held-out"]

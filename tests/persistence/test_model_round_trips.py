@@ -40,6 +40,7 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from torch import nn
 
 from splmll import SPLMLL, PublishedSPLMLL
+from splmll.catalogue import METHODS
 from splmll.embeddings import (
     Blend,
     Kernel,
@@ -50,7 +51,7 @@ from splmll.embeddings import (
     TorchModule,
     Trees,
 )
-from splmll.methods import METHODS, BinaryRelevance, MLkNN, NetworkRegressor
+from splmll.methods import BinaryRelevance, MLkNN, NetworkRegressor
 from splmll.model_selection import MultilabelCalibrator, ThresholdTuner
 from splmll.persistence import load, read_manifest, save
 

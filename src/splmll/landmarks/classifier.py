@@ -214,7 +214,10 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
     """
 
     capabilities = Capabilities(
-        sparse_labels=True, unknown_labels=True, cost="the embedding's, then n_labels^3"
+        sparse_labels=True,
+        unknown_labels=True,
+        landmarks=True,
+        cost="the embedding's, then n_labels^3",
     )
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "embedding": "no_validation",  # embedding_of names what may be given
