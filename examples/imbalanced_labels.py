@@ -23,7 +23,7 @@ LabelPrecisionRecallDisplay.from_estimator(models["per-label"], X_test, Y_test)
 
 # %%
 description = yeast.describe()
-print(f"mean imbalance ratio {description.mean_ir:.1f}, most rows have {Y.mean().idxmax()}")
+print(f"mean imbalance ratio {description.mean_imbalance:.1f}, most rows have {Y.mean().idxmax()}")
 for rule, model in models.items():
     micro, macro = (measure(Y_test, model.predict(X_test)) for measure in (micro_f1, macro_f1))
     print(f"{rule}: micro-F1 {micro:.3f}, macro-F1 {macro:.3f}")

@@ -22,8 +22,8 @@ Y = (X[:, :4] + rng.normal(size=(40_000, 4)) > 0.7).astype(int)
 names = [*(f"x{k}" for k in range(12)), "oil", "pump", "door", "urgent"]
 table = pd.DataFrame(np.hstack([X, Y]), columns=names)
 with TemporaryDirectory() as folder:
-    for number, part in enumerate(np.array_split(table, 8)):
-        part.to_parquet(Path(folder) / f"part-{number}.parquet")
+    for start in range(0, len(table), 5000):
+        table[start : start + 5000].to_parquet(Path(folder) / f"{start}.parquet")
     streamed = SPLMLL("linear", random_state=0).fit_batches(read_batches(folder, labels=names[12:]))
 whole = SPLMLL("linear", random_state=0).fit(X, Y)
 scores = [model.decision_function(X[:2000]).ravel() for model in (whole, streamed)]
