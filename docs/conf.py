@@ -20,7 +20,7 @@ os.environ["MPLBACKEND"] = "Agg"
 # As on a fresh clone: only data that comes with the installation.
 os.environ.pop("SPLMLL_DATA", None)
 
-import splmll  # noqa: E402
+import splmll
 
 project = "splmll"
 author = "The splmll developers"

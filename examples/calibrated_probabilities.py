@@ -2,8 +2,9 @@
 Probabilities that come true
 ============================
 
-Of all cells to which a model gives a probability of 0.8, eight in ten should be positive. Naive Bayes is far too sure of itself;
-`MultilabelCalibrator` learns a curve for every label from out-of-fold scores. On the diagonal, probabilities come true.
+Of all cells to which a model gives a probability of 0.8, eight in ten should be positive. Naive
+Bayes is far too sure of itself; `MultilabelCalibrator` learns a curve for every label from out-
+of-fold scores. On the diagonal, probabilities come true.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,9 @@
 From scores to labels: choose a threshold
 =========================================
 
-The same scores, cut by different rules. A threshold tuned for F1 predicts more labels than one half does and raises Hamming loss, so
-compare methods under the same rule. Dots mark the best cut on these test rows, the dashed line the one that was tuned out of fold.
+The same scores, cut by different rules. A threshold tuned for F1 predicts more labels than one
+half does and raises Hamming loss, so compare methods under the same rule. Dots mark the best cut
+on these test rows, the dashed line the one that was tuned out of fold.
 """
 
 import pandas as pd

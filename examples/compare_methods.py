@@ -2,8 +2,9 @@
 Compare methods on your own table
 =================================
 
-The same rows and columns, only the method differs. Each method gets the pipeline that fits the columns and is measured on three folds.
-Every unit of work goes into a store, so a run that was stopped goes on where it was.
+The same rows and columns, only the method differs. Each method gets the pipeline that fits the
+columns and is measured on three folds. Every unit of work goes into a store, so a run that was
+stopped goes on where it was.
 """
 
 from pathlib import Path
@@ -28,7 +29,8 @@ by_method = results.groupby("method")[["micro_f1", "macro_f1"]]
 by_method.mean().plot.barh(xerr=by_method.std(), xlim=(0.7, 1), ylabel="")
 
 # %%
-# The table marks the best and second best, and names its protocol, its seeds and its threshold rule.
+# The table marks the best and second best, and names its protocol, its seeds and its threshold
+# rule.
 
 print(comparison_table(results, ["micro_f1", "macro_f1", "ranking_loss"]).to_text())
 seconds = results.groupby("method")["fit_seconds"].mean()

@@ -2,8 +2,9 @@
 On a Dask cluster
 =================
 
-The units of an experiment, and one fit on rows that lie in several blocks. Here the cluster is two processes on this machine. With the
-address of another scheduler, such as "tcp://10.0.0.1:8786", it is many machines, and nothing else changes. A fit on Dask arrays never
+The units of an experiment, and one fit on rows that lie in several blocks. Here the cluster is
+two processes on this machine. With the address of another scheduler, such as
+"tcp://10.0.0.1:8786", it is many machines, and nothing else changes. A fit on Dask arrays never
 brings their rows together: each block is summed up where it is.
 """
 

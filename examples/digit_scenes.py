@@ -2,9 +2,10 @@
 Pictures, with a network of your own
 ====================================
 
-A small convolutional network, trained end to end on generated scenes of handwritten digits. Only seven of the ten digits are looked for;
-the others are recovered, because some digits like to appear together. In the pictures landmarks are red, other correct labels green,
-missed ones grey and wrong ones black.
+A small convolutional network, trained end to end on generated scenes of handwritten digits. Only
+seven of the ten digits are looked for; the others are recovered, because some digits like to
+appear together. In the pictures landmarks are red, other correct labels green, missed ones grey
+and wrong ones black.
 """
 
 import pandas as pd

@@ -2,8 +2,9 @@
 Find labels that look wrong
 ===========================
 
-One label in twenty of yeast is flipped on purpose. `audit` judges every label by models that had not seen its row, and by the row's other
-labels. How many of the labels at the top of its list are really wrong?
+One label in twenty of yeast is flipped on purpose. `audit` judges every label by models that had
+not seen its row, and by the row's other labels. How many of the labels at the top of its list are
+really wrong?
 """
 
 import matplotlib.pyplot as plt
@@ -21,9 +22,7 @@ wrong = flipped[suspects["row"], Y.columns.get_indexer(suspects["label"])]
 looked_at = np.arange(1, len(wrong) + 1)
 plt.plot(looked_at, np.cumsum(wrong) / looked_at)
 plt.axhline(flipped.mean(), color="0.6", linestyle="--")
-plt.xlabel("labels looked at, most suspicious first")
-plt.ylabel("share that is wrong")
-plt.ylim(0, 1)
+plt.gca().set(xlabel="labels looked at, most suspicious first", ylabel="share wrong", ylim=(0, 1))
 
 # %%
 # The dashed line is what a look at random labels would find. Every suspect comes with a reason.

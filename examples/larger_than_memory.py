@@ -2,8 +2,8 @@
 Learn from files, chunk by chunk
 ================================
 
-A linear `SPLMLL` needs only sums over the rows, so it can go through a folder of files once and keep none of them. The model is the same
-as from all rows at once, whichever way they arrive.
+A linear `SPLMLL` needs only sums over the rows, so it can go through a folder of files once and
+keep none of them. The model is the same as from all rows at once, whichever way they arrive.
 """
 
 from pathlib import Path
@@ -28,8 +28,7 @@ with TemporaryDirectory() as folder:
 whole = SPLMLL("linear", random_state=0).fit(X, Y)
 scores = [model.decision_function(X[:2000]).ravel() for model in (whole, streamed)]
 plt.plot(*scores, ".", alpha=0.2)
-plt.xlabel("score, all rows at once")
-plt.ylabel("score, from eight files")
+plt.gca().set(xlabel="score, all rows at once", ylabel="score, from eight files")
 
 # %%
 print(f"largest difference of scores: {abs(scores[0] - scores[1]).max():.0e}")

@@ -2,8 +2,9 @@
 Annotate only the landmarks
 ===========================
 
-People answer for five landmarks of yeast, and the model completes the nine other labels of each row, also where an answer is missing.
-The heat map shows what each answer adds to the score of each label; a frame marks a landmark's own label.
+People answer for five landmarks of yeast, and the model completes the nine other labels of each
+row, also where an answer is missing. The heat map shows what each answer adds to the score of
+each label; a frame marks a landmark's own label.
 """
 
 import numpy as np

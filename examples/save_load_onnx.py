@@ -2,8 +2,9 @@
 Save, load, and run without this library
 ========================================
 
-A model file holds a JSON manifest and arrays. There is no pickle, and nothing in it is executed. The ONNX file runs wherever onnxruntime
-does: in a browser, in C++, on a phone. By default onnxruntime reports its use to its maker; the first line switches that off.
+A model file holds a JSON manifest and arrays. There is no pickle, and nothing in it is executed.
+The ONNX file runs wherever onnxruntime does: in a browser, in C++, on a phone. By default
+onnxruntime reports its use to its maker; the first line switches that off.
 """
 
 import os
@@ -31,12 +32,10 @@ with TemporaryDirectory() as folder:
     sizes = {path.name: path.stat().st_size // 1024 for path in sorted(Path(folder).iterdir())}
 scores, labels = session.run(["scores", "labels"], {"features": X_test})
 plt.plot(model.decision_function(X_test).ravel(), scores.ravel(), ".", alpha=0.1)
-plt.xlabel("score of the model")
-plt.ylabel("score of the ONNX file")
+plt.gca().set(xlabel="score of the model", ylabel="score of the ONNX file")
 
 # %%
-gap = abs(scores - model.decision_function(X_test)).max()
 print(", ".join(f"{name} {size} kB" for name, size in sizes.items()))
 print("loaded: same labels", np.array_equal(again.predict(X_test), model.predict(X_test)))
 print("ONNX: same labels", np.array_equal(labels, model.predict(X_test)))
-print(f"ONNX: largest difference of scores {gap:.1e}")
+print(f"ONNX: largest difference {abs(scores - model.decision_function(X_test)).max():.1e}")

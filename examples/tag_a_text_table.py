@@ -2,8 +2,9 @@
 Tag a text table
 ================
 
-From a CSV file with a text, a category and a column of tags such as "network;vpn" to tags for new texts. The tagger finds out what the
-columns are, learns from all rows, and measures itself out of fold: each row is scored by models that had not seen it.
+From a CSV file with a text, a category and a column of tags such as "network;vpn" to tags for new
+texts. The tagger finds out what the columns are, learns from all rows, and measures itself out of
+fold: each row is scored by models that had not seen it.
 """
 
 from pathlib import Path

@@ -2,18 +2,18 @@
 Tag the packages installed here
 ===============================
 
-Every Python package carries a one-line summary and, mostly, a few Trove classifiers. That is real text with real tags, and no download:
-`importlib.metadata` reads both from the environment in which this page was built. Of each package the model sees the name and the
-summary alone.
+Every Python package carries a one-line summary and, mostly, a few Trove classifiers. That is real
+text with real tags, and no download: `importlib.metadata` reads both from the environment in
+which this page was built. Of each package the model sees the name and the summary alone.
 
-In the figure a curve leads from a landmark, inside, to the tags that it carries. What stands there depends on what is installed.
+In the figure a curve leads from a landmark, inside, to the tags that it carries. What stands
+there depends on what is installed.
 """
 
 from importlib.metadata import distributions
 
 import pandas as pd
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.preprocessing import MultiLabelBinarizer
 
 from splmll import SPLMLL
 from splmll.plots import LabelGraphDisplay
@@ -33,8 +33,7 @@ tags = pd.Series(
     }
 )
 texts, tags = texts[tags.astype(bool)], tags[tags.astype(bool)]
-binary = MultiLabelBinarizer()
-Y = pd.DataFrame(binary.fit_transform(tags), texts.index, binary.classes_)
+Y = tags.map("|".join).str.get_dummies()
 Y = Y.loc[:, Y.sum() >= 8]
 words = TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 5), sublinear_tf=True, min_df=2)
 X = words.fit_transform(texts)

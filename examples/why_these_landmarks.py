@@ -2,8 +2,9 @@
 Why these labels are landmarks
 ==============================
 
-A landmark should be predictable from the features *and* tell about other labels. Each dot is a label of yeast; the landmarks are red. The
-first ones lie far to the right or far up. Later ones add what those before them could not tell.
+A landmark should be predictable from the features *and* tell about other labels. Each dot is a
+label of yeast; the landmarks are red. The first ones lie far to the right or far up. Later ones
+add what those before them could not tell.
 """
 
 import matplotlib.pyplot as plt
@@ -19,8 +20,7 @@ across, up = model.predictability_, model.representativeness_
 plt.scatter(across, up, c=["tab:red" if on else "0.6" for on in model.selection_])
 for name, *place in zip(Y, across, up):
     plt.annotate(name, place, xytext=(4, 4), textcoords="offset points", fontsize=8)
-plt.xlabel("predictability: variance of the label explained out of fold")
-plt.ylabel("representativeness: variance of all labels it explains")
+plt.gca().set(xlabel="predictability, out of fold", ylabel="representativeness")
 
 # %%
 # The order in which they were added, and what each added to those before it:

@@ -2,8 +2,9 @@
 Bring your own encoder
 ======================
 
-A language or image model turns each row into a vector; everything after that is ordinary features. Here a projection of word counts stands
-in for the encoder. Replace `encode` with yours, compute the vectors once, and learn from them as often as you like.
+A language or image model turns each row into a vector; everything after that is ordinary
+features. Here a projection of word counts stands in for the encoder. Replace `encode` with yours,
+compute the vectors once, and learn from them as often as you like.
 """
 
 from pathlib import Path
@@ -34,4 +35,4 @@ plt.title("tickets, those tagged network in red")
 print(f"{vectors.shape[0]} texts as vectors of {vectors.shape[1]} numbers")
 print(model.measures_.round(3))
 new = encode(pd.Series(["the wifi is slow and the printer is out of toner"]))
-print("tags:", ", ".join(Y.columns[model.predict(new)[0] == 1]))
+print("tags:", ", ".join(Y.columns[model.predict(new).iloc[0] == 1]))

@@ -1,7 +1,7 @@
 """One page for each public thing, whichever of its names a docstring uses.
 
-``splmll.landmarks.classifier.SPLMLL`` and ``splmll.SPLMLL`` are the same class; a reference to one leads
-to the page of the other. Methods that come from other libraries are left to their documentation.
+``splmll.landmarks.SPLMLL`` and ``splmll.SPLMLL`` are the same class; a reference to one leads to the
+page of the other. Methods that come from other libraries are left to their documentation.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sphinx.util.nodes import make_refnode
 
 # What a constant is cannot be read from its value.
 CONSTANTS = {
-    "EMBEDDING_NAMES": "Short names of embeddings, as in ``SPLMLL(\"linear\")``.",
+    "EMBEDDING_NAMES": 'Short names of embeddings, as in ``SPLMLL("linear")``.',
     "GROUPS": "The groups of the catalogue and what they are called in tables.",
     "MEASURES": "Every measure by name, as a :class:`splmll.metrics.Measure`.",
     "METHODS": "The compared methods by the names of the paper's tables.",
