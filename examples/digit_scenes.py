@@ -18,7 +18,7 @@ from splmll.plots import PredictionsDisplay
 
 scenes = load_dataset("digit-scenes")
 images, labels = scenes.images, pd.DataFrame(scenes.Y, columns=scenes.label_names)
-train, test = scenes.train[:1200], scenes.test
+train, test = scenes.train[:2000], scenes.test
 torch.manual_seed(0)
 network = nn.Sequential(
     nn.Conv2d(1, 12, 3, padding=1),
@@ -31,7 +31,7 @@ network = nn.Sequential(
     nn.Flatten(),
     nn.Linear(48, labels.shape[1]),
 )
-embedding = TorchModule(network, max_epochs=12, learning_rate=8e-3)
+embedding = TorchModule(network, max_epochs=14, learning_rate=4e-3)
 model = SPLMLL(embedding, n_landmarks=7, cv=2, random_state=0)
 model.fit(images[train], labels.iloc[train])
 PredictionsDisplay.from_estimator(model, images[test[:12]], labels.iloc[test[:12]])

@@ -1,6 +1,6 @@
 """One page for each public thing, whichever of its names a docstring uses.
 
-``splmll.landmarks.SPLMLL`` and ``splmll.SPLMLL`` are the same class; a reference to one leads to the
+``splmll.landmarks.SPLMLL`` and ``splmll.SPLMLL`` are the same class; references to one lead to the
 page of the other. Methods that come from other libraries are left to their documentation.
 """
 
