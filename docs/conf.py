@@ -75,7 +75,7 @@ sphinx_gallery_conf = {
     "filename_pattern": r"/",
     # The demo writes a page of its own, tickets.py is what other examples read.
     "ignore_pattern": r"(demo|tickets)\.py",
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "gallery_order.Order",
     "remove_config_comments": True,
     "show_memory": False,
     "min_reported_time": 1000,
