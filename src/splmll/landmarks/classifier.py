@@ -145,8 +145,8 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
     scoring : str, default="average_precision"
         The measure by which choices are made, a name in :data:`splmll.metrics.MEASURES`.
     threshold : float or str, default="micro_f1"
-        When a score becomes a label: a number, or a rule of :mod:`splmll.thresholds` tuned on
-        out-of-fold scores ("micro_f1", "macro_f1", "hamming", "jaccard", "per_label",
+        When a score becomes a label: a number, or a rule of :data:`splmll.thresholds.RULES` tuned
+        on out-of-fold scores ("micro_f1", "macro_f1", "hamming", "jaccard", "per_label",
         "cardinality", "top_r", "linear").
     cv : int or "auto", default="auto"
         Number of folds. "auto" is 5, or 3 where one model is fitted per label.
