@@ -145,7 +145,7 @@ def test_the_given_regressor_gets_the_codes_and_is_left_alone(problem: Problem) 
 
 @pytest.mark.parametrize("model", METHODS)
 def test_rules_are_fitted_on_out_of_fold_scores(problem: Problem, model: Any) -> None:
-    rule = "per-label"
+    rule = "per_label"
     X, Y, X_new = problem
     tuned = clone(model).set_params(threshold=rule).fit(X, Y)
     unseen = np.empty(Y.shape)
