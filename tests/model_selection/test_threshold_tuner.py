@@ -21,7 +21,7 @@ from splmll.base import Capabilities, MultilabelClassifier
 from splmll.datasets.arff import read_arff
 from splmll.metrics import SCORERS, micro_f1
 from splmll.model_selection import ThresholdTuner
-from splmll.thresholds import RULES, GlobalThreshold, LinearThreshold, TopRanked, fit_threshold
+from splmll.thresholds import GlobalThreshold, LinearThreshold, TopRanked, fit_threshold
 
 
 class ColumnScores(MultilabelClassifier):
@@ -51,9 +51,10 @@ def problem():
 
 @parametrize_with_checks(
     [
-        *(ThresholdTuner(RidgeClassifier(), rule, cv=3) for rule in RULES),
-        ThresholdTuner(one_vs_rest(), 0.5),
-        *(ThresholdTuner(one_vs_rest(), rule, cv=3) for rule in RULES),
+        # One value for all rows, one that depends on the row, and no threshold at all.
+        ThresholdTuner(RidgeClassifier(), "per_label", cv=3),
+        ThresholdTuner(one_vs_rest(), "linear", cv=3),
+        ThresholdTuner(one_vs_rest(), "top_r", cv=3),
         ThresholdTuner(one_vs_rest(), 0.0, method="decision_function"),
     ],
 )
