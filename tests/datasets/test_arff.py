@@ -160,9 +160,7 @@ def test_xml_wins_where_the_count_means_as_many_other_attributes(
 ) -> None:
     """As in the wild: labels stand last, and `-C 6` would take six features for them."""
     path, xml = with_count(data_home, tmp_path, "6")
-    with pytest.warns(
-        UserWarning, match=r"emotions\.xml .* -C 6 .*labels='.*' or label_count=6"
-    ):
+    with pytest.warns(UserWarning, match=r"emotions\.xml .* -C 6 .*labels='.*' or label_count=6"):
         dataset = read_dataset(path)
     assert dataset.label_names == LABELS["emotions"]
     with warnings.catch_warnings():  # who says which is meant is not warned

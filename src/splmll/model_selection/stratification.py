@@ -473,7 +473,7 @@ def _check_y(X: Any, y: Any) -> LabelMatrix:
     if not sparse.issparse(y) and np.ndim(y) == 1:
         y = np.asarray(y).reshape(-1, 1)
     try:
-        return check_labels(y, "y", nan_is_zero=True)
+        return check_labels(y, "y", allow_unknown=True)
     except ValueError as error:
         if "expected 0 or 1" not in str(error):
             raise

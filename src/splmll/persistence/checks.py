@@ -417,7 +417,11 @@ CHECKS: dict[str, tuple[Check, ...]] = {
     "splmll.model_selection.MultilabelStratifiedKFold": (),
     "splmll.model_selection.MultilabelStratifiedShuffleSplit": (),
     "splmll.model_selection.SigmoidCurve": (shapes(slope="", intercept=""),),
-    "splmll.model_selection.ThresholdTuner": (_LABELS, one_of(method_=_METHODS)),
+    "splmll.model_selection.ThresholdTuner": (
+        _LABELS,
+        shapes(constant_scores_="c"),
+        one_of(method_=_METHODS),
+    ),
     "splmll.neural.Logistic": _LAYER,
     "splmll.neural.Standardise": (*_LAYER, shapes(mean="p", scale="p")),
     "splmll.published.DoublePrecision": _LAYER,
