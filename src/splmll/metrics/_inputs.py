@@ -14,6 +14,8 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
+from splmll.arrays import is_polars
+
 # Cells looked at together: half a megabyte of doubles stays in the cache of one core.
 CHUNK_CELLS = 2**16
 
@@ -88,7 +90,7 @@ def check_labels(labels: Any, name: str, *, allow_unknown: bool = False) -> Labe
     """
     if isinstance(labels, LabelMatrix):
         return labels
-    columns = labels.columns if isinstance(labels, pd.DataFrame) else None
+    columns = _columns(labels)
     if isinstance(labels, pd.DataFrame) and _is_sparse_frame(labels):
         accessor: Any = labels.sparse
         labels = accessor.to_coo()
@@ -124,7 +126,7 @@ def check_pair(
 ) -> tuple[LabelMatrix, Any]:
     """Check true labels together with scores or predicted labels of the same shape."""
     truth = check_labels(Y_true, "Y_true", allow_unknown=True)
-    columns = getattr(other, "columns", None)
+    columns = _columns(other)
     checked = (
         check_scores(other, other_name) if other_are_scores else check_labels(other, other_name)
     )
@@ -135,7 +137,7 @@ def check_pair(
         )
     # Two tables with the same labels in another order would be compared cell by cell.
     if (
-        isinstance(columns, pd.Index)
+        columns is not None
         and truth.columns is not None
         and not columns.equals(truth.columns)
         and set(columns) == set(truth.columns)
@@ -145,6 +147,13 @@ def check_pair(
             f"pass {other_name}[Y_true.columns]."
         )
     return truth, checked
+
+
+def _columns(table: Any) -> pd.Index | None:
+    """Return the names of the columns of a DataFrame of pandas or polars."""
+    if isinstance(table, pd.DataFrame):
+        return table.columns
+    return pd.Index(table.columns) if is_polars(table) else None
 
 
 def _is_sparse_frame(frame: pd.DataFrame) -> bool:

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from splmll.labels import CONTAINERS, TAG_KINDS
 from splmll.persistence.checking import (
     LARGEST_INDEX,
     Check,
@@ -337,7 +338,10 @@ CHECKS: dict[str, tuple[Check, ...]] = {
     "splmll.landmarks.Stream": (),
     "splmll.statistics.Statistics": (shapes(xx="q q", xy="q c", yy="c c"),),
     "splmll.labels.LabelFormat": (
-        one_of(kind=("vector", "array", "sparse", "frame")),
+        one_of(
+            kind=("vector", "array", "sparse", "frame", "polars", *TAG_KINDS),
+            container=tuple(CONTAINERS),
+        ),
         whole(n_labels=(1, LARGEST_INDEX)),
     ),
     "splmll.thresholds.GlobalThreshold": (_RULES,),
