@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+DOCS   := $(VENV)/.installed-docs
 JOBS   ?= 2
 
 # Real benchmark data lives beside the checkout when it is there at all; see docs/data.md.
@@ -14,7 +15,7 @@ endif
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 MPLBACKEND=Agg
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser mutants lint format bench clean
+.PHONY: help demo test docs test-browser mutants lint format bench clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -32,6 +33,14 @@ demo: $(STAMP)  ## train SPL-MLL on yeast beside BR and ML-kNN; the page is out/
 test: $(STAMP)  ## the whole test suite
 	$(TEST_ENV) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
+$(DOCS): $(STAMP)
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet -c constraints.txt -e ".[docs]"
+	@touch $@
+
+docs: $(DOCS)  ## the documentation site, in out/docs; every warning is an error
+	$(BIN)/python -m sphinx -b html -W --keep-going -n -q -d out/doctrees docs out/docs
+	@echo "out/docs/index.html"
+
 CHROMIUM := chromium chromium-browser google-chrome
 AXE      := $(VENV)/axe.min.js
 AXE_CORE := axe-core@4.14.0
@@ -44,7 +53,7 @@ $(AXE): | $(BIN)/python
 	  touch axe.min.js; \
 	else echo "Install npm to fetch axe-core; tests with it are skipped."; fi
 
-test-browser: $(STAMP) $(AXE)  ## the pages in a real headless Chromium, set up where it is missing
+test-browser: $(STAMP) $(AXE) docs  ## the pages in a real headless Chromium, set up where it is missing
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet -c constraints.txt -e ".[browser]"
 	@if [ -z "$$SPLMLL_CHROMIUM" ] && ! which $(CHROMIUM) 2>/dev/null | grep -q .; then \
 	  if [ "$$(id -u)" = 0 ]; then root=""; else root="sudo -n"; fi; \
@@ -73,5 +82,5 @@ bench: $(STAMP)  ## speed as ratios against peers, measured side by side
 	$(BIN)/python -m benchmarks
 
 clean:  ## remove the environment and everything generated
-	rm -rf $(VENV) out build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
+	rm -rf $(VENV) out build dist docs/gallery docs/api/generated docs/sg_execution_times.rst .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -7,6 +7,7 @@ scores), never on training scores: a model that memorises would put its threshol
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Protocol
@@ -15,15 +16,17 @@ import numpy as np
 from scipy import sparse
 
 RULES = (
-    "micro-f1",
-    "macro-f1",
+    "micro_f1",
+    "macro_f1",
     "hamming",
     "jaccard",
-    "per-label",
+    "per_label",
     "cardinality",
-    "top-r",
+    "top_r",
     "linear",
 )
+
+_FORMER_RULES = {rule.replace("_", "-"): rule for rule in RULES if "_" in rule}
 
 # Fewer rows are too few to learn a threshold from: the default is kept.
 MIN_ROWS = 50
@@ -213,22 +216,22 @@ def fit_threshold(
     rule : float or str
         A number is a fixed threshold. The others are learnt:
 
-        - ``"micro-f1"``, ``"macro-f1"``, ``"hamming"``, ``"jaccard"``: the one threshold that is
+        - ``"micro_f1"``, ``"macro_f1"``, ``"hamming"``, ``"jaccard"``: the one threshold that is
           best for that measure of :mod:`splmll.metrics`. All distinct cuts are tried. For micro-F1
           and Hamming loss, it is the middle one of those that differ from the best by no more than
           chance (0.4 standard deviations of the number of errors). In Jaccard, the mean over
           rows, a row with nothing relevant and nothing predicted counts 1: with 0, anything could
           be predicted for rows without labels at no cost.
-        - ``"per-label"``: for every label the threshold with the highest F1 (SCut). A label with
+        - ``"per_label"``: for every label the threshold with the highest F1 (SCut). A label with
           fewer than ``MIN_POSITIVES`` (5) positives gets the micro-F1 threshold of all labels
           together.
         - ``"cardinality"``: the one threshold that predicts as many labels as there are (PCut).
-        - ``"top-r"``: the ``r`` best labels of every row, ``r`` the rounded cardinality (RCut).
+        - ``"top_r"``: the ``r`` best labels of every row, ``r`` the rounded cardinality (RCut).
         - ``"linear"``: a threshold per row, linear in its scores, by least squares on the
           thresholds that make the fewest errors in each row (Elisseeff and Weston, 2001). It has
           one weight per label, so it needs many more rows than labels.
 
-        With a single label the last two have nothing to compare and become ``"micro-f1"``.
+        With a single label the last two have nothing to compare and become ``"micro_f1"``.
     Y : array-like or sparse matrix of shape (n_rows, n_labels)
         0/1 labels; cells with NaN are unknown and count nowhere.
     scores : array-like of shape (n_rows, n_labels)
@@ -254,7 +257,7 @@ def fit_threshold(
     >>> import numpy as np
     >>> from splmll.thresholds import fit_threshold
     >>> scores = np.linspace(0.01, 0.8, 80).reshape(-1, 1)
-    >>> fit_threshold("micro-f1", scores > 0.3, scores)
+    >>> fit_threshold("micro_f1", scores > 0.3, scores)
     GlobalThreshold(value=0.305)
     >>> fit_threshold(0.25, scores > 0.3, scores)
     GlobalThreshold(value=0.25)
@@ -268,8 +271,8 @@ def fit_threshold(
     if n_rows < MIN_ROWS:
         fitted = GlobalThreshold(default)
     else:
-        if n_labels == 1 and rule in ("top-r", "linear"):
-            rule = "micro-f1"
+        if n_labels == 1 and rule in ("top_r", "linear"):
+            rule = "micro_f1"
         fitted = _FITS[rule](task)
     return _wrap(fitted, never_empty, n_labels)
 
@@ -285,11 +288,13 @@ def check_rule(rule: Any) -> None:
     Examples
     --------
     >>> from splmll.thresholds import check_rule
-    >>> check_rule("micro-f1")
+    >>> check_rule("micro_f1")
     >>> check_rule(0.4)
     """
     if isinstance(rule, str) and rule in RULES:
         return
+    if isinstance(rule, str) and rule in _FORMER_RULES:
+        raise ValueError(f"The threshold rule {rule!r} is now spelt {_FORMER_RULES[rule]!r}.")
     if not isinstance(rule, Real) or isinstance(rule, bool):
         raise ValueError(
             f"Unknown threshold rule {rule!r}: pass a number or one of "
@@ -336,6 +341,23 @@ def informed_cells(Y: Any, scores: np.ndarray) -> np.ndarray:
     one_value = (n_ones == 0) | (n_ones == Y.shape[0] - n_unknown)
     uninformed = one_value & (np.ptp(scores, axis=0) == 0)
     return np.broadcast_to(~uninformed, scores.shape).copy()
+
+
+def rule_of_text(text: str) -> float | str:
+    """Return the rule or the number that the text of a threshold stands for.
+
+    Examples
+    --------
+    >>> from splmll.thresholds import rule_of_text
+    >>> rule_of_text("micro_f1"), rule_of_text("0.4")
+    ('micro_f1', 0.4)
+    """
+    rule: float | str = text
+    if text not in RULES:
+        with suppress(ValueError):  # refused below, with the names that there are
+            rule = float(text)
+    check_rule(rule)
+    return rule
 
 
 def _wrap(threshold: Threshold, never_empty: bool, n_labels: int) -> Threshold:
@@ -641,12 +663,12 @@ def _row_thresholds(
 
 
 _FITS: dict[str, Callable[[_Task], Threshold]] = {
-    "micro-f1": _fit_micro_f1,
-    "macro-f1": _fit_macro_f1,
+    "micro_f1": _fit_micro_f1,
+    "macro_f1": _fit_macro_f1,
     "hamming": _fit_hamming,
     "jaccard": _fit_jaccard,
-    "per-label": _fit_per_label,
+    "per_label": _fit_per_label,
     "cardinality": _fit_cardinality,
-    "top-r": _fit_top_r,
+    "top_r": _fit_top_r,
     "linear": _fit_linear,
 }

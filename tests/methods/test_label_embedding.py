@@ -144,7 +144,7 @@ def test_the_given_regressor_gets_the_codes_and_is_left_alone(problem: Problem) 
 
 
 @pytest.mark.parametrize("model", METHODS)
-@pytest.mark.parametrize("rule", ["micro-f1", "per-label"])
+@pytest.mark.parametrize("rule", ["micro_f1", "per_label"])
 def test_rules_are_fitted_on_out_of_fold_scores(problem: Problem, model: Any, rule: str) -> None:
     X, Y, X_new = problem
     tuned = clone(model).set_params(threshold=rule).fit(X, Y)

@@ -40,6 +40,7 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from torch import nn
 
 from splmll import SPLMLL, PublishedSPLMLL
+from splmll.catalogue import METHODS
 from splmll.embeddings import (
     Blend,
     Kernel,
@@ -50,7 +51,7 @@ from splmll.embeddings import (
     TorchModule,
     Trees,
 )
-from splmll.methods import METHODS, BinaryRelevance, MLkNN, NetworkRegressor
+from splmll.methods import BinaryRelevance, MLkNN, NetworkRegressor
 from splmll.model_selection import MultilabelCalibrator, ThresholdTuner
 from splmll.persistence import load, read_manifest, save
 
@@ -120,8 +121,8 @@ def test_the_same_model_gives_the_same_file(estimator: Any, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     "model",
     [
-        ThresholdTuner(BinaryRelevance(), "per-label", cv=3, random_state=0),
-        ThresholdTuner(OneVsRestClassifier(linear_model.LogisticRegression()), "top-r", cv=3),
+        ThresholdTuner(BinaryRelevance(), "per_label", cv=3, random_state=0),
+        ThresholdTuner(OneVsRestClassifier(linear_model.LogisticRegression()), "top_r", cv=3),
         MultilabelCalibrator(MLkNN(5), cv=3, random_state=0),
         MultilabelCalibrator(BinaryRelevance(), method="isotonic", cv=3, random_state=0),
         ThresholdTuner(MultilabelCalibrator(SPLMLL("linear"), cv=3), cv=3, random_state=0),

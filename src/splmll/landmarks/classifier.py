@@ -145,10 +145,10 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         leaves nothing else. "auto" chooses out of fold, with the embedding alone among the choices.
     scoring : str, default="average_precision"
         The measure by which choices are made, a name in :data:`splmll.metrics.MEASURES`.
-    threshold : float or str, default="micro-f1"
-        When a score becomes a label: a number, or a rule of :mod:`splmll.thresholds` tuned on
-        out-of-fold scores ("micro-f1", "macro-f1", "hamming", "jaccard", "per-label",
-        "cardinality", "top-r", "linear").
+    threshold : float or str, default="micro_f1"
+        When a score becomes a label: a number, or a rule of :data:`splmll.thresholds.RULES` tuned
+        on out-of-fold scores ("micro_f1", "macro_f1", "hamming", "jaccard", "per_label",
+        "cardinality", "top_r", "linear").
     cv : int or "auto", default="auto"
         Number of folds. "auto" is 5, or 3 where one model is fitted per label.
     warm_start : bool, default=False
@@ -215,7 +215,10 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
     """
 
     capabilities = Capabilities(
-        sparse_labels=True, unknown_labels=True, cost="the embedding's, then n_labels^3"
+        sparse_labels=True,
+        unknown_labels=True,
+        landmarks=True,
+        cost="the embedding's, then n_labels^3",
     )
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "embedding": "no_validation",  # embedding_of names what may be given
@@ -243,7 +246,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         n_landmarks: int | float | None = None,
         pull: float | str = "auto",
         scoring: str = "average_precision",
-        threshold: float | str = "micro-f1",
+        threshold: float | str = "micro_f1",
         cv: int | str = "auto",
         warm_start: bool = False,
         random_state: Any = None,

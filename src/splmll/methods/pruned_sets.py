@@ -44,7 +44,7 @@ class EnsembleOfPrunedSets(BaseLearnerClassifier):
     """Label powerset models on pruned label sets of random samples of the rows (EPS).
 
     Each member draws a sample of the rows without replacement, prunes its label sets (see
-    :func:`prune`) and fits one multiclass classifier to the sets that are left. The score of a
+    ``prune``) and fits one multiclass classifier to the sets that are left. The score of a
     label is the mean over the members. Together they can predict sets that no row has.
 
     Parameters

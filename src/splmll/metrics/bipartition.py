@@ -172,7 +172,7 @@ def subset_accuracy(Y_true: Any, Y_pred: Any) -> float:
 
 
 def jaccard(Y_true: Any, Y_pred: Any, *, zero_division: float = 0.0) -> float:
-    """Mean over examples of |true and predicted labels| / |true or predicted labels|; 1 is best.
+    """Mean over rows of labels that are true and predicted, divided by those that are either.
 
     Parameters
     ----------

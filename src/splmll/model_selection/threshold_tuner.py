@@ -36,7 +36,7 @@ class ThresholdTuner(MetaMultilabelClassifier):
         a DataFrame as a DataFrame. A ``sklearn.frozen.FrozenEstimator`` is not fitted again: the
         thresholds are then learnt from its scores on all rows of ``fit``, which should be rows it
         has not seen.
-    rule : float or str, default="micro-f1"
+    rule : float or str, default="micro_f1"
         One of :data:`splmll.thresholds.RULES`, see :func:`splmll.thresholds.fit_threshold`, or a
         fixed threshold. With fewer than 50 rows, or a fixed threshold, nothing is tuned and no
         folds are fitted; the threshold is then 0.5 for probabilities and 0 for a decision function.
@@ -82,7 +82,7 @@ class ThresholdTuner(MetaMultilabelClassifier):
     >>> X = rng.normal(size=(300, 5))
     >>> Y = (X[:, :3] + rng.normal(size=(300, 3)) > 1.5).astype(int)
     >>> forest = RandomForestClassifier(n_estimators=20, random_state=0)
-    >>> model = ThresholdTuner(forest, "per-label", random_state=0).fit(X, Y)
+    >>> model = ThresholdTuner(forest, "per_label", random_state=0).fit(X, Y)
     >>> bool((model.thresholds_ < 0.5).all())
     True
     >>> model.predict(X[:2]).shape
@@ -95,7 +95,7 @@ class ThresholdTuner(MetaMultilabelClassifier):
     def __init__(
         self,
         estimator: Any,
-        rule: float | str = "micro-f1",
+        rule: float | str = "micro_f1",
         *,
         never_empty: bool = False,
         cv: Any = 5,
