@@ -258,7 +258,8 @@ def _read_vector(y: Any, vector: np.ndarray, given: Any = None) -> tuple[np.ndar
         )
     labels = (vector == classes[-1]) if len(classes) == 2 else np.zeros(len(vector))
     name = getattr(y, "name", None)
-    names = None if name is None else np.asarray([str(name)], dtype=object)
+    # A polars Series that was not given a name has an empty one.
+    names = None if name is None or name == "" else np.asarray([str(name)], dtype=object)
     form = LabelFormat("vector", vector.dtype, 1, classes, names)
     return labels.astype(np.float64)[:, None], form
 

@@ -497,8 +497,6 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         for X, Y in chunks:
             stream = self._add(stream, X, Y, classes)
         assert stream is not None
-        if label_format is not None:
-            self._remember(label_format)
         found = self._learn_from(stream)
         self._forget_stream()
         return found
@@ -733,6 +731,8 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         for rows in out_of_core.slices(X.shape[0]):
             stream = self._add(stream, take_rows(X, rows), take_rows(Y, rows), classes)
         assert stream is not None
+        if label_format is not None:
+            self._remember(label_format)
         found = self._learn_from(stream)
         self._forget_stream()
         return found
