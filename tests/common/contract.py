@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import torch
 from catalogue import label_order_matters, may_give_up_labels
@@ -243,6 +244,46 @@ def check_labels_as_frame_come_back_as_frame(estimator: Any) -> None:
     assert list(predicted.index) == index[10:30]
     assert (predicted.dtypes == np.int8).all()
     assert_array_equal(predicted.to_numpy(), expected[10:30])
+
+
+@shared_code()
+def check_polars_in_polars_out(estimator: Any) -> None:
+    X, Y = make_problem()
+    expected = fresh(estimator).fit(X, Y)
+    names = [f"f{i}" for i in range(N_FEATURES)]
+    features = pl.DataFrame(X, schema=names)
+    model = fresh(estimator).fit(features, pl.DataFrame(Y.astype(np.int8), schema=LABEL_NAMES))
+    assert list(model.feature_names_in_) == names
+    assert list(model.label_names_in_) == LABEL_NAMES
+    predicted = model.predict(features[10:30])
+    assert isinstance(predicted, pl.DataFrame)
+    assert predicted.columns == LABEL_NAMES
+    assert set(predicted.dtypes) == {pl.Int8}
+    assert_array_equal(predicted.to_numpy(), expected.predict(X)[10:30])
+    assert_allclose(model.decision_function(features), expected.decision_function(X), atol=1e-9)
+
+
+@shared_code()
+def check_tags_come_back_as_tags(estimator: Any) -> None:
+    X, Y = make_problem()
+    tags = [[name for name, has in zip(LABEL_NAMES, row) if has] for row in Y]
+    expected = [
+        [name for name, has in zip(LABEL_NAMES, row) if has]
+        for row in fresh(estimator).fit(X, Y).predict(X)
+    ]
+    model = fresh(estimator).fit(X, tags)
+    assert list(model.label_names_in_) == LABEL_NAMES
+    assert model.predict(X) == expected
+    index = [f"row {i}" for i in range(N_ROWS)]
+    features = pd.DataFrame(X, index=index).add_prefix("f")
+    sets = pd.Series([set(row) for row in tags], index=index)
+    predicted = fresh(estimator).fit(features, sets).predict(features)
+    assert isinstance(predicted, pd.Series)
+    assert predicted.to_dict() == {name: set(row) for name, row in zip(index, expected)}
+    with pytest.raises(ValueError, match="MultiLabelBinarizer"):
+        fresh(estimator).fit(X, [[1, 2]] * 59 + [[3]])
+    with pytest.raises(ValueError, match="MultiLabelBinarizer"):
+        fresh(estimator).fit(X, pd.Series([";".join(row) for row in tags]))
 
 
 @shared_code()
