@@ -40,7 +40,6 @@ IMPORTED = (
 )
 
 
-
 def _tests(
     package: str, files: dict[str, tuple[str, ...]], others: tuple[str, ...] = ()
 ) -> dict[str, tuple[str, ...]]:

@@ -135,7 +135,9 @@ def _models() -> list[tuple[str, bytes, Any]]:
         model, rows = zoo.make(name)
         with tempfile.TemporaryDirectory() as folder:
             save(model, f"{folder}/m")
-            objects, arrays = (next(Path(folder, "m").glob(f"{s}-*")) for s in ("objects", "arrays"))
+            objects, arrays = (
+                next(Path(folder, "m").glob(f"{s}-*")) for s in ("objects", "arrays")
+            )
             content = objects.read_bytes() + b"\n" + arrays.read_bytes()
         found.append((type(model).__name__, content, rows))
     return found

@@ -23,7 +23,7 @@ from splmll.base import Capabilities, MultilabelClassifier
 from splmll.datasets.arff import read_arff
 from splmll.metrics import SCORERS, micro_f1
 from splmll.model_selection import ThresholdTuner
-from splmll.thresholds import GlobalThreshold, LinearThreshold, TopRanked, fit_threshold
+from splmll.thresholds import RULES, GlobalThreshold, LinearThreshold, TopRanked, fit_threshold
 
 
 class ColumnScores(MultilabelClassifier):
