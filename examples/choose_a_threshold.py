@@ -17,7 +17,7 @@ model = SPLMLL("linear", random_state=0).fit(X, Y)
 ThresholdCurveDisplay.from_estimator(model, X_test, Y_test)
 
 # %%
-rules = [0.5, "micro-f1", "macro-f1", "per-label", "hamming", "top-r"]
+rules = [0.5, "micro_f1", "macro_f1", "per_label", "hamming", "top_r"]
 measured = {}
 for rule in rules:
     model = SPLMLL("linear", threshold=rule, random_state=0).fit(X, Y)

@@ -5,7 +5,7 @@ data                                          embedding
 ============================================  =====================================================
 sparse, or more features than rows            ``OneVsRest()``: linear classifiers per label
 sparse, at most 1000 features and 100         ``Blend([OneVsRest(),``
-labels, 20 times as many rows as features     ``Network((256, 64), scale=True)])``
+labels, 20 times as many rows as features     ``Network((256,), patience=4, scale="standard")])``
 dense, up to 5000 rows                        ``Blend([Network(), Kernel(), KernelSVM(), Trees()])``
 dense, more rows                              ``Blend([Network(), Kernel()])``
 dense, more than 20,000,000 values            ``Linear()``
@@ -57,8 +57,9 @@ def automatic_embedding(X: Any, n_labels: int) -> Embedding:
     if sparse.issparse(X):
         narrow = n_features <= NARROW_FEATURES and n_rows >= MANY_ROWS * n_features
         if narrow and n_labels <= FEW_LABELS:
-            # Of 500 words a network learns faster and better if they are scaled.
-            return Blend([OneVsRest(), Network((256, 64), scale=True)])
+            # Of 500 words a network learns faster and better if they are scaled, and one layer is
+            # enough.
+            return Blend([OneVsRest(), Network((256,), patience=4, scale="standard")])
         return OneVsRest()
     if n_features > n_rows:
         return OneVsRest()

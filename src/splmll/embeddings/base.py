@@ -13,9 +13,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import BaseEstimator
 
 from splmll.arrays import take_rows
+from splmll.feature_scaling import refuse_former_scale
+from splmll.former import FormerNames
 from splmll.progress import Progress
 
 Report = Callable[[int, int, Callable[[], Any]], bool]
@@ -56,7 +57,7 @@ class FitContext:
             self.on_progress(what, share)
 
 
-class Embedding(BaseEstimator):
+class Embedding(FormerNames):
     """Base of the embeddings.
 
     A subclass writes ``fit``, ``finish`` and ``predict``. Its parameters are checked by
@@ -118,6 +119,7 @@ class Embedding(BaseEstimator):
 
     def check(self) -> None:
         """Refuse parameters that cannot be, before a long fit."""
+        refuse_former_scale(getattr(self, "scale", None))
         self._validate_params()
 
 

@@ -22,6 +22,7 @@ from typing import Any
 import joblib
 import pandas as pd
 
+from splmll.catalogue import METHODS
 from splmll.datasets import Dataset, dataset_names, read_dataset
 from splmll.experiments._child import error_line
 from splmll.experiments.contestants import CONTESTANTS
@@ -32,7 +33,6 @@ from splmll.experiments.search import Search
 from splmll.experiments.store import Owner, Store
 from splmll.experiments.unit import Unit, UnitResult, now, run_unit
 from splmll.extras import required
-from splmll.methods import METHODS
 from splmll.names import known_name
 
 BACKENDS = ("joblib", "dask")

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from splmll.base import MultilabelClassifier
-from splmll.thresholds import MIN_ROWS, RULES, Threshold, fit_threshold
+from splmll.thresholds import MIN_ROWS, RULES, Threshold, fit_threshold, informed_cells
 
 N_FOLDS = 5
 
@@ -58,17 +58,20 @@ def fit_own_rule(
     """
     # Numbers, unknown names and tables too short to learn from need no scores.
     if rule in RULES and Y.shape[0] >= MIN_ROWS:
-        scores = out_of_fold_scores(estimator, X, Y)
+        scores, informed = out_of_fold_scores(estimator, X, Y)
     else:
-        scores = np.broadcast_to(0.0, Y.shape)
-    return fit_threshold(rule, Y, scores, default=default)
+        scores, informed = np.broadcast_to(0.0, Y.shape), None
+    return fit_threshold(rule, Y, scores, informed=informed, default=default)
 
 
-def out_of_fold_scores(estimator: MultilabelClassifier, X: Any, Y: Any) -> np.ndarray:
-    """Return scores of shape (n_rows, n_labels), each from a copy fitted without that row."""
-    scores = np.empty(Y.shape)
+def out_of_fold_scores(
+    estimator: MultilabelClassifier, X: Any, Y: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return scores, each from a copy fitted without that row, and which of them say something."""
+    scores, informed = np.empty(Y.shape), np.empty(Y.shape, dtype=bool)
     folds = KFold(N_FOLDS, shuffle=True, random_state=_FOLD_SEED)
     for train, test in folds.split(scores):
         copy = clone(estimator).set_params(threshold=0.5)
         scores[test] = copy.fit(X[train], Y[train])._scores(X[test])
-    return scores
+        informed[test] = informed_cells(Y[train], scores[test])
+    return scores, informed

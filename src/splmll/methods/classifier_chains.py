@@ -58,7 +58,7 @@ class EnsembleOfClassifierChains(BaseLearnerClassifier):
         (``LogisticRegression(max_iter=1000)``) on standardised features, standardised once on
         all rows; sparse features are left as they are. A base learner you give
         receives X as it is, and the labels before its own as further 0/1 columns.
-    n_chains : int, default=10
+    n_estimators : int, default=10
         Number of chains (m). More chains make the scores smoother and less dependent on the seed;
         the authors use 10 to 50.
     order : sequence of int or None, default=None
@@ -87,7 +87,7 @@ class EnsembleOfClassifierChains(BaseLearnerClassifier):
     ----------
     chains_ : list of list of ConstantGuard
         The fitted base learners of every chain, in the order of the chain.
-    orders_ : ndarray of shape (n_chains, n_labels)
+    orders_ : ndarray of shape (n_estimators, n_labels)
         Label numbers in the order of every chain.
     scaler_ : StandardScaler or None
         The shared standardisation of the default base learner; None for sparse features.
@@ -102,17 +102,18 @@ class EnsembleOfClassifierChains(BaseLearnerClassifier):
     >>> X = rng.normal(size=(200, 3))
     >>> likes_sun = X[:, 0] > 0
     >>> Y = np.column_stack([likes_sun, likes_sun & (X[:, 1] > 0)]).astype(int)
-    >>> model = EnsembleOfClassifierChains(n_chains=5, random_state=0).fit(X, Y)
+    >>> model = EnsembleOfClassifierChains(n_estimators=5, random_state=0).fit(X, Y)
     >>> model.predict([[2.0, 2.0, 0.0], [2.0, -2.0, 0.0], [-2.0, 2.0, 0.0]])
     array([[1, 1],
            [1, 0],
            [0, 0]])
     """
 
+    _former_names: ClassVar[dict[str, str]] = {"n_chains": "n_estimators"}
     capabilities = Capabilities(probabilities=True, cost="m C base fits with D + C features")
     search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
         "estimator": LOGISTIC_REGRESSIONS,
-        "n_chains": (10, 20, 50),
+        "n_estimators": (10, 20, 50),
     }
 
     chains_: list[list[ConstantGuard]]
@@ -122,7 +123,7 @@ class EnsembleOfClassifierChains(BaseLearnerClassifier):
         self,
         estimator: Any = None,
         *,
-        n_chains: int = 10,
+        n_estimators: int = 10,
         order: Sequence[int] | None = None,
         bootstrap: bool = True,
         max_samples: float = 1.0,
@@ -132,7 +133,7 @@ class EnsembleOfClassifierChains(BaseLearnerClassifier):
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
-        self.n_chains = n_chains
+        self.n_estimators = n_estimators
         self.order = order
         self.bootstrap = bootstrap
         self.max_samples = max_samples
@@ -150,7 +151,7 @@ class EnsembleOfClassifierChains(BaseLearnerClassifier):
         # All draws come before the parallel part, which may run in any order.
         rng = check_random_state(self.random_state)
         plans = []
-        for _ in range(self.n_chains):
+        for _ in range(self.n_estimators):
             order, rows = self._draw_order(Y, rng), self._draw_rows(len(Y), rng)
             learner = base if self.random_state is None else with_seed(base, rng)
             plans.append((learner, order, rows))
@@ -179,9 +180,9 @@ class EnsembleOfClassifierChains(BaseLearnerClassifier):
         return (len(self.chains_) * scores + 0.5) / (len(self.chains_) + 1)
 
     def _check_parameters(self, n_rows: int, n_labels: int) -> None:
-        if not isinstance(self.n_chains, Integral) or self.n_chains < 1:
+        if not isinstance(self.n_estimators, Integral) or self.n_estimators < 1:
             raise ValueError(
-                f"n_chains must be a whole number of at least 1, got {self.n_chains!r}."
+                f"n_estimators must be a whole number of at least 1, got {self.n_estimators!r}."
             )
         check_voting(self.voting)
         if self.order is not None and sorted(self.order) != list(range(n_labels)):

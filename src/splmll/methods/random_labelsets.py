@@ -50,7 +50,7 @@ class RAkEL(BaseLearnerClassifier):
     labelset_size : int, default=3
         Labels in a group (k), at most all of them. Larger groups model more of the dependence
         between labels, with up to ``2 ** labelset_size`` classes.
-    n_models : int or None, default=None
+    n_estimators : int or None, default=None
         Number of groups (m), at most as many as there are different ones. None is twice the
         number of labels, the authors' choice. Groups that cover missing labels come on top.
         Without overlap it has no meaning.
@@ -98,6 +98,7 @@ class RAkEL(BaseLearnerClassifier):
            [0, 0, 1]])
     """
 
+    _former_names: ClassVar[dict[str, str]] = {"n_models": "n_estimators"}
     capabilities = Capabilities(
         sparse_labels=True, probabilities=True, cost="2 C base fits with at most 2^k classes"
     )
@@ -115,7 +116,7 @@ class RAkEL(BaseLearnerClassifier):
         estimator: Any = None,
         *,
         labelset_size: int = 3,
-        n_models: int | None = None,
+        n_estimators: int | None = None,
         overlapping: bool = True,
         voting: str = "soft",
         threshold: float | str = 0.5,
@@ -124,7 +125,7 @@ class RAkEL(BaseLearnerClassifier):
     ) -> None:
         self.estimator = estimator
         self.labelset_size = labelset_size
-        self.n_models = n_models
+        self.n_estimators = n_estimators
         self.overlapping = overlapping
         self.voting = voting
         self.threshold = threshold
@@ -153,8 +154,8 @@ class RAkEL(BaseLearnerClassifier):
         size = min(self.labelset_size, n_labels)
         if not self.overlapping:
             return _partition(np.arange(n_labels), size, random)
-        n_models = 2 * n_labels if self.n_models is None else self.n_models
-        labelsets = _distinct_groups(n_labels, size, n_models, random)
+        n_estimators = 2 * n_labels if self.n_estimators is None else self.n_estimators
+        labelsets = _distinct_groups(n_labels, size, n_estimators, random)
         missing = np.setdiff1d(np.arange(n_labels), np.concatenate(labelsets))
         return labelsets + _covering(missing, n_labels, size, random)
 
@@ -163,12 +164,12 @@ class RAkEL(BaseLearnerClassifier):
             raise ValueError(
                 f"labelset_size must be a whole number of at least 1, got {self.labelset_size!r}."
             )
-        if self.n_models is not None and (
-            not isinstance(self.n_models, Integral) or self.n_models < 1
+        if self.n_estimators is not None and (
+            not isinstance(self.n_estimators, Integral) or self.n_estimators < 1
         ):
             raise ValueError(
-                "n_models must be a whole number of at least 1, or None for twice the number of "
-                f"labels, got {self.n_models!r}."
+                "n_estimators must be a whole number of at least 1, or None for twice the number "
+                f"of labels, got {self.n_estimators!r}."
             )
         check_voting(self.voting)
 

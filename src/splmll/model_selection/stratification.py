@@ -18,6 +18,7 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.model_selection import BaseCrossValidator, BaseShuffleSplit, ShuffleSplit
 from sklearn.utils import check_random_state, indexable
 
+from splmll.labels import is_tags, read_labels
 from splmll.metrics._inputs import LabelMatrix, check_labels
 
 RandomState = int | np.random.RandomState | None
@@ -469,11 +470,13 @@ def _largest(values: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.intp
 def _check_y(X: Any, y: Any) -> LabelMatrix:
     if y is None:
         raise ValueError("The labels y are needed to stratify by them; call split(X, y).")
+    if is_tags(y):
+        y = read_labels(y)[0]
     indexable(X, y)  # complains about different numbers of rows in scikit-learn's words
     if not sparse.issparse(y) and np.ndim(y) == 1:
         y = np.asarray(y).reshape(-1, 1)
     try:
-        return check_labels(y, "y", nan_is_zero=True)
+        return check_labels(y, "y", allow_unknown=True)
     except ValueError as error:
         if "expected 0 or 1" not in str(error):
             raise

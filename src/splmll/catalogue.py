@@ -1,46 +1,22 @@
-"""The methods by the names of the paper's tables: the compared ones and SPL-MLL in its versions.
+"""The one registry: methods by the names of the paper's tables, and SPL-MLL in its versions.
 
-``METHODS`` and ``OURS`` say of each which class and settings it is, where it was published and what
-it can do; ``make_method`` builds one.
+``CATALOGUE`` says of each which class and settings it is, where it was published and what it can
+do; ``make_method`` builds one. A class is imported when it is first needed: who only wants the
+names does not wait for PyTorch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 import pandas as pd
 from sklearn.base import clone
-from sklearn.pipeline import make_pipeline
-from sklearn.svm import SVC
 
 from splmll.base import Capabilities, MultilabelClassifier
-from splmll.feature_scaling import DenseStandardScaler
-from splmll.landmarks import SPLMLL
-from splmll.methods.binary_relevance import BinaryRelevance
-from splmll.methods.calibrated_ranking import CalibratedLabelRanking
-from splmll.methods.canonical_autoencoder import C2AE
-from splmll.methods.classifier_chains import EnsembleOfClassifierChains
-from splmll.methods.column_subset import MLCSSP
-from splmll.methods.conditional_label_space import CPLST
-from splmll.methods.feature_enrichment import MLFE
-from splmll.methods.group_sparse_landmarks import MOPLMS
-from splmll.methods.hybrid_noise import HNOML
-from splmll.methods.implicit_encoding import FaIE
-from splmll.methods.label_powerset import LabelPowerset
-from splmll.methods.local_embeddings import SLEEC
-from splmll.methods.low_rank import LEML
-from splmll.methods.manifold_learning import MLML
-from splmll.methods.nearest_neighbours import MLkNN
-from splmll.methods.network_regressor import NetworkRegressor
-from splmll.methods.principal_label_space import PLST
-from splmll.methods.pruned_sets import EnsembleOfPrunedSets
-from splmll.methods.random_forest import ThresholdedRandomForest
-from splmll.methods.random_label_subset import PBR
-from splmll.methods.random_labelsets import RAkEL
 from splmll.names import known_name
-from splmll.published import PublishedSPLMLL
 
 GROUPS = {
     "general": "general methods",
@@ -61,14 +37,15 @@ class Method:
         Its name in the paper's tables.
     title : str
         Its name in words.
-    estimator : type
-        Its class.
+    path : str
+        Where its class is: the package or module that has it, and its name.
     reference : str
         Where it was published.
     group : {"general", "label space", "reference", "ours"}
         Its part of the comparison; see ``GROUPS``.
-    settings : dict
-        What differs from the defaults of the class.
+    changes : dict or callable
+        What differs from the defaults of the class, or a function that returns it, for settings
+        that are expensive to import; ``settings`` has it in any case.
     remark : str
         What one should know of this version of it, empty if nothing.
     seedless : bool
@@ -76,7 +53,7 @@ class Method:
 
     Examples
     --------
-    >>> from splmll.methods import METHODS
+    >>> from splmll.catalogue import METHODS
     >>> METHODS["RAkEL"].title
     'random k-labelsets'
     >>> METHODS["RAkEL"].capabilities.probabilities
@@ -85,12 +62,24 @@ class Method:
 
     name: str
     title: str
-    estimator: type[MultilabelClassifier]
+    path: str
     reference: str
     group: str
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    changes: Mapping[str, Any] | Callable[[], Mapping[str, Any]] = field(default_factory=dict)
     remark: str = ""
     seedless: bool = False
+
+    @property
+    def estimator(self) -> type[MultilabelClassifier]:
+        """The class of the method, imported when it is first asked for."""
+        module, _, name = self.path.rpartition(".")
+        found: type[MultilabelClassifier] = getattr(import_module(module), name)
+        return found
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What differs from the defaults of the class."""
+        return dict(self.changes() if callable(self.changes) else self.changes)
 
     @property
     def capabilities(self) -> Capabilities:
@@ -116,15 +105,34 @@ class Method:
         return self.estimator(**settings).set_params(**parameters)
 
 
-def _catalogue(*methods: Method) -> dict[str, Method]:
-    return {method.name: method for method in methods}
+def _network_regressor() -> dict[str, Any]:
+    from splmll.methods.network_regressor import NetworkRegressor
+
+    return {"regressor": NetworkRegressor()}
 
 
-METHODS: dict[str, Method] = _catalogue(
+def _scaled_svm() -> dict[str, Any]:
+    from sklearn.pipeline import make_pipeline
+    from sklearn.svm import SVC
+
+    from splmll.feature_scaling import DenseStandardScaler
+
+    return {"estimator": make_pipeline(DenseStandardScaler(), SVC(gamma="scale"))}
+
+
+def _as_released() -> dict[str, Any]:
+    from splmll.published import PublishedSPLMLL
+
+    defaults = PublishedSPLMLL().get_params()
+    released = PublishedSPLMLL.as_released().get_params()
+    return {name: value for name, value in released.items() if value != defaults[name]}
+
+
+_METHODS = (
     Method(
         "BR",
         "binary relevance",
-        BinaryRelevance,
+        "splmll.methods.binary_relevance.BinaryRelevance",
         "Tsoumakas, Katakis: Multi-label classification: an overview. IJDWM 3(3), 2007",
         "general",
         seedless=True,
@@ -132,7 +140,7 @@ METHODS: dict[str, Method] = _catalogue(
     Method(
         "LP",
         "label powerset",
-        LabelPowerset,
+        "splmll.methods.label_powerset.LabelPowerset",
         "Boutell, Luo, Shen, Brown: Learning multi-label scene classification. "
         "Pattern Recognition 37(9), 2004",
         "general",
@@ -141,7 +149,7 @@ METHODS: dict[str, Method] = _catalogue(
     Method(
         "ML-kNN",
         "multi-label k nearest neighbours",
-        MLkNN,
+        "splmll.methods.nearest_neighbours.MLkNN",
         "Zhang, Zhou: ML-KNN: a lazy learning approach to multi-label learning. "
         "Pattern Recognition 40(7), 2007",
         "general",
@@ -149,7 +157,7 @@ METHODS: dict[str, Method] = _catalogue(
     Method(
         "EPS",
         "ensemble of pruned sets",
-        EnsembleOfPrunedSets,
+        "splmll.methods.pruned_sets.EnsembleOfPrunedSets",
         "Read, Pfahringer, Holmes: Multi-label classification using ensembles of pruned sets. "
         "ICDM 2008",
         "general",
@@ -157,7 +165,7 @@ METHODS: dict[str, Method] = _catalogue(
     Method(
         "ECC",
         "ensemble of classifier chains",
-        EnsembleOfClassifierChains,
+        "splmll.methods.classifier_chains.EnsembleOfClassifierChains",
         "Read, Pfahringer, Holmes, Frank: Classifier chains for multi-label classification. "
         "Machine Learning 85(3), 2011",
         "general",
@@ -165,7 +173,7 @@ METHODS: dict[str, Method] = _catalogue(
     Method(
         "RAkEL",
         "random k-labelsets",
-        RAkEL,
+        "splmll.methods.random_labelsets.RAkEL",
         "Tsoumakas, Katakis, Vlahavas: Random k-labelsets for multilabel classification. "
         "IEEE TKDE 23(7), 2011",
         "general",
@@ -173,7 +181,7 @@ METHODS: dict[str, Method] = _catalogue(
     Method(
         "CLR",
         "calibrated label ranking",
-        CalibratedLabelRanking,
+        "splmll.methods.calibrated_ranking.CalibratedLabelRanking",
         "Fuernkranz, Huellermeier, Loza Mencia, Brinker: Multilabel classification via calibrated "
         "label ranking. Machine Learning 73(2), 2008",
         "general",
@@ -182,14 +190,14 @@ METHODS: dict[str, Method] = _catalogue(
     Method(
         "MLML",
         "multi-label manifold learning",
-        MLML,
+        "splmll.methods.manifold_learning.MLML",
         "Hou, Geng, Zhang: Multi-label manifold learning. AAAI 2016",
         "general",
     ),
     Method(
         "MLFE",
         "feature-induced labeling information enrichment",
-        MLFE,
+        "splmll.methods.feature_enrichment.MLFE",
         "Zhang, Zhong, Zhang: Feature-induced labeling information enrichment for multi-label "
         "learning. AAAI 2018",
         "general",
@@ -198,7 +206,7 @@ METHODS: dict[str, Method] = _catalogue(
     Method(
         "HNOML",
         "hybrid noise-oriented multilabel learning",
-        HNOML,
+        "splmll.methods.hybrid_noise.HNOML",
         "Zhang, Yu, Fu, Zhu, Chen, Hu: Hybrid noise-oriented multilabel learning. "
         "IEEE Transactions on Cybernetics 50(6), 2020",
         "general",
@@ -207,7 +215,7 @@ METHODS: dict[str, Method] = _catalogue(
     Method(
         "MOPLMS",
         "group-sparse landmark labels",
-        MOPLMS,
+        "splmll.methods.group_sparse_landmarks.MOPLMS",
         "Balasubramanian, Lebanon: The landmark selection method for multiple output prediction. "
         "ICML 2012",
         "label space",
@@ -216,14 +224,14 @@ METHODS: dict[str, Method] = _catalogue(
     Method(
         "ML-CSSP",
         "column subset selection",
-        MLCSSP,
+        "splmll.methods.column_subset.MLCSSP",
         "Bi, Kwok: Efficient multi-label classification with many labels. ICML 2013",
         "label space",
     ),
     Method(
         "PBR",
         "partial binary relevance",
-        PBR,
+        "splmll.methods.random_label_subset.PBR",
         "Chen, Lin: Feature-aware label space dimension reduction for multi-label classification. "
         "NIPS 2012",
         "label space",
@@ -231,7 +239,7 @@ METHODS: dict[str, Method] = _catalogue(
     Method(
         "PLST",
         "principal label space transformation",
-        PLST,
+        "splmll.methods.principal_label_space.PLST",
         "Tai, Lin: Multilabel classification with principal label space transformation. "
         "Neural Computation 24(9), 2012",
         "label space",
@@ -239,7 +247,7 @@ METHODS: dict[str, Method] = _catalogue(
     Method(
         "CPLST",
         "conditional principal label space transformation",
-        CPLST,
+        "splmll.methods.conditional_label_space.CPLST",
         "Chen, Lin: Feature-aware label space dimension reduction for multi-label classification. "
         "NIPS 2012",
         "label space",
@@ -247,7 +255,7 @@ METHODS: dict[str, Method] = _catalogue(
     Method(
         "FaIE",
         "feature-aware implicit label space encoding",
-        FaIE,
+        "splmll.methods.implicit_encoding.FaIE",
         "Lin, Ding, Hu, Wang: Multi-label classification via feature-aware implicit label space "
         "encoding. ICML 2014",
         "label space",
@@ -255,32 +263,32 @@ METHODS: dict[str, Method] = _catalogue(
     Method(
         "Deep CPLST",
         "CPLST with a network",
-        CPLST,
+        "splmll.methods.conditional_label_space.CPLST",
         SPL_MLL_PAPER,
         "label space",
-        {"regressor": NetworkRegressor()},
+        _network_regressor,
         remark="the paper names no layers: those of its own network",
     ),
     Method(
         "Deep FaIE",
         "FaIE with a network",
-        FaIE,
+        "splmll.methods.implicit_encoding.FaIE",
         SPL_MLL_PAPER,
         "label space",
-        {"regressor": NetworkRegressor()},
+        _network_regressor,
         remark="the paper names no layers: those of its own network",
     ),
     Method(
         "LEML",
         "low-rank empirical risk minimisation",
-        LEML,
+        "splmll.methods.low_rank.LEML",
         "Yu, Jain, Kar, Dhillon: Large-scale multi-label learning with missing labels. ICML 2014",
         "label space",
     ),
     Method(
         "SLEEC",
         "sparse local embeddings",
-        SLEEC,
+        "splmll.methods.local_embeddings.SLEEC",
         "Bhatia, Jain, Kar, Varma, Jain: Sparse local embeddings for extreme multi-label "
         "classification. NIPS 2015",
         "label space",
@@ -288,61 +296,94 @@ METHODS: dict[str, Method] = _catalogue(
     Method(
         "C2AE",
         "canonical-correlated autoencoder",
-        C2AE,
+        "splmll.methods.canonical_autoencoder.C2AE",
         "Yeh, Wu, Ko, Wang: Learning deep latent spaces for multi-label classification. AAAI 2017",
         "label space",
     ),
     Method(
         "BR-SVM",
         "binary relevance with RBF support vector machines",
-        BinaryRelevance,
+        "splmll.methods.binary_relevance.BinaryRelevance",
         "Boutell, Luo, Shen, Brown: Learning multi-label scene classification. "
         "Pattern Recognition 37(9), 2004",
         "reference",
-        {"estimator": make_pipeline(DenseStandardScaler(), SVC(gamma="scale"))},
+        _scaled_svm,
         seedless=True,
     ),
     Method(
         "RF",
         "random forest with out-of-bag thresholds",
-        ThresholdedRandomForest,
+        "splmll.methods.random_forest.ThresholdedRandomForest",
         "Breiman: Random forests. Machine Learning 45(1), 2001",
         "reference",
     ),
 )
 
 
-def _ours(name: str, title: str, model: MultilabelClassifier, remark: str = "") -> Method:
-    defaults = type(model)().get_params(deep=False)
-    settings = {
-        key: value for key, value in model.get_params(deep=False).items() if value != defaults[key]
-    }
-    return Method(name, title, type(model), SPL_MLL_PAPER, "ours", settings, remark)
+_SPLMLL, _PUBLISHED = "splmll.landmarks.SPLMLL", "splmll.published.PublishedSPLMLL"
+_LEFT_OPEN = "what the paper leaves open was chosen on validation rows"
 
-
-OURS: dict[str, Method] = _catalogue(
-    _ours("SPL-MLL", "selecting predictable landmarks", SPLMLL()),
-    _ours("SPL-MLL (linear)", "SPL-MLL with a linear embedding", SPLMLL("linear")),
-    _ours("SPL-MLL (blend)", "SPL-MLL with network, kernel and trees", SPLMLL("blend")),
-    _ours(
+_OURS = (
+    Method("SPL-MLL", "selecting predictable landmarks", _SPLMLL, SPL_MLL_PAPER, "ours"),
+    Method(
+        "SPL-MLL (linear)",
+        "SPL-MLL with a linear embedding",
+        _SPLMLL,
+        SPL_MLL_PAPER,
+        "ours",
+        {"embedding": "linear"},
+    ),
+    Method(
+        "SPL-MLL (blend)",
+        "SPL-MLL with network, kernel and trees",
+        _SPLMLL,
+        SPL_MLL_PAPER,
+        "ours",
+        {"embedding": "blend"},
+    ),
+    Method(
         "SPL-MLL as published",
         "SPL-MLL, Algorithm 1 on the published objective",
-        PublishedSPLMLL(),
-        "what the paper leaves open was chosen on validation rows",
+        _PUBLISHED,
+        SPL_MLL_PAPER,
+        "ours",
+        remark=_LEFT_OPEN,
     ),
-    _ours(
+    Method(
         "SPL-MLL (linear) as published",
         "SPL-MLL with a linear map, Algorithm 1 on the published objective",
-        PublishedSPLMLL(linear=True),
-        "what the paper leaves open was chosen on validation rows",
+        _PUBLISHED,
+        SPL_MLL_PAPER,
+        "ours",
+        {"linear": True},
+        remark=_LEFT_OPEN,
     ),
-    _ours(
+    Method(
         "SPL-MLL as released",
         "SPL-MLL as in the authors' code, all parts trained at once",
-        PublishedSPLMLL.as_released(),
-        "held-out rows choose the epoch, where the authors took training rows",
+        _PUBLISHED,
+        SPL_MLL_PAPER,
+        "ours",
+        _as_released,
+        remark="held-out rows choose the epoch, where the authors took training rows",
     ),
 )
+
+CATALOGUE: dict[str, Method] = {method.name: method for method in (*_METHODS, *_OURS)}
+"""Name -> method, all of them.
+
+Examples
+--------
+>>> from splmll.catalogue import CATALOGUE
+>>> CATALOGUE["SPL-MLL (linear)"].make(random_state=0)
+SPLMLL(embedding='linear', random_state=0)
+"""
+
+METHODS: dict[str, Method] = {method.name: method for method in _METHODS}
+"""The compared ones."""
+
+OURS: dict[str, Method] = {method.name: method for method in _OURS}
+"""SPL-MLL in its versions."""
 
 
 def make_method(name: str, **parameters: Any) -> Any:
@@ -351,7 +392,7 @@ def make_method(name: str, **parameters: Any) -> Any:
     Parameters
     ----------
     name : str
-        A key of ``METHODS`` or ``OURS``; upper and lower case are the same.
+        A key of ``CATALOGUE``; upper and lower case are the same.
     **parameters : dict
         Parameters to set otherwise.
 
@@ -361,7 +402,7 @@ def make_method(name: str, **parameters: Any) -> Any:
 
     Examples
     --------
-    >>> from splmll.methods import make_method
+    >>> from splmll.catalogue import make_method
     >>> make_method("RAkEL", labelset_size=2)
     RAkEL(labelset_size=2)
     >>> make_method("br-svm", estimator__svc__C=10).estimator[-1]
@@ -369,9 +410,8 @@ def make_method(name: str, **parameters: Any) -> Any:
     >>> make_method("SPL-MLL (linear)", n_landmarks=5)
     SPLMLL(embedding='linear', n_landmarks=5)
     """
-    known = METHODS | OURS
-    there = f"There are {', '.join(known)}."
-    return known[known_name(name, known, "method", there)].make(**parameters)
+    there = f"There are {', '.join(CATALOGUE)}."
+    return CATALOGUE[known_name(name, CATALOGUE, "method", there)].make(**parameters)
 
 
 def describe_methods() -> pd.DataFrame:
@@ -385,7 +425,7 @@ def describe_methods() -> pd.DataFrame:
 
     Examples
     --------
-    >>> from splmll.methods import describe_methods
+    >>> from splmll.catalogue import describe_methods
     >>> describe_methods().loc["ML-kNN", ["class", "cost of a fit"]].tolist()
     ['MLkNN', 'N^2 D']
     """
