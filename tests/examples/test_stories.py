@@ -75,7 +75,7 @@ def check_labels_that_look_wrong(printed: str) -> None:
 def check_choose_a_threshold(printed: str) -> None:
     lines = {line.split()[0]: line.split()[1:] for line in printed.splitlines()[1:]}
     measured = {name: [float(cell) for cell in cells] for name, cells in lines.items()}
-    assert len(measured) == 6
+    assert len(measured) == 5
     hamming, micro, macro = ([cells[k] for cells in measured.values()] for k in range(3))
     assert measured["hamming"][0] <= min(hamming) + 0.005
     assert measured["micro_f1"][1] >= max(micro) - 0.01
@@ -90,7 +90,7 @@ def check_calibrated_probabilities(printed: str) -> None:
 
 def check_unknown_labels(printed: str) -> None:
     lines = [[float(cell) for cell in line.split()] for line in printed.splitlines()[1:]]
-    assert [share for share, _, _ in lines] == [0, 0.2, 0.4, 0.6, 0.8]
+    assert [share for share, _, _ in lines] == [0, 0.4, 0.8]
     assert lines[0][1] == lines[0][2]
     assert lines[-1][1] > lines[-1][2] + 0.05
     assert lines[-1][1] > lines[0][1] - 0.05
@@ -184,8 +184,8 @@ STORIES: dict[str, Callable[[str], None]] = {
 
 # As `python NAME.py` does, and then says how many figures are open.
 RUN_AND_COUNT = """
-import runpy, sys
-sys.path.insert(0, sys.argv[1].rpartition("/")[0])
+import os, runpy, sys
+sys.path.insert(0, os.path.dirname(sys.argv[1]))
 runpy.run_path(sys.argv[1], run_name="__main__")
 import matplotlib.pyplot as plt
 print("figures:", len(plt.get_fignums()))
