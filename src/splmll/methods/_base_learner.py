@@ -48,13 +48,15 @@ class BaseLearnerClassifier(MultilabelClassifier):
     random_state: Any
     scaler_: StandardScaler | None
 
-    def _prepare_learner(self, X: Any) -> tuple[Any, Any]:
+    def _prepare_learner(self, X: Any, sample_weight: np.ndarray | None = None) -> tuple[Any, Any]:
         """Return the learner to clone and the features to train it on."""
         if self.estimator is not None:
             self.scaler_ = None
             return with_seed(self.estimator, self.random_state), X
-        self.scaler_ = fitted_scaler(X, "auto")
-        return LogisticRegression(C=_penalty(X), max_iter=1000), scaled(X, self.scaler_)
+        self.scaler_ = fitted_scaler(X, "auto", sample_weight)
+        return LogisticRegression(C=_penalty(X, sample_weight), max_iter=1000), scaled(
+            X, self.scaler_
+        )
 
     def _learner_features(self, X: Any) -> Any:
         return scaled(X, self.scaler_)
@@ -79,11 +81,15 @@ class BaseLearnerClassifier(MultilabelClassifier):
         return tags
 
 
-def _penalty(X: Any) -> float:
+def _penalty(X: Any, sample_weight: np.ndarray | None = None) -> float:
     """Return C of the default: short rows need large weights, which C = 1 would not allow."""
     if not sparse.issparse(X):
         return 1.0
-    squares = float(np.sum(np.square(X.data), dtype=np.float64)) / X.shape[0]
+    if sample_weight is None:
+        squares = float(np.sum(np.square(X.data), dtype=np.float64)) / X.shape[0]
+    else:
+        of_rows = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+        squares = float(np.average(of_rows, weights=sample_weight))
     return max(1.0, SHORT_ROWS_C / squares) if squares > 0 else 1.0
 
 

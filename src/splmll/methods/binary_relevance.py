@@ -19,6 +19,7 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import _check_sample_weight
 
 from splmll.base import Capabilities
 from splmll.methods._base_learner import (
@@ -84,7 +85,9 @@ class BinaryRelevance(BaseLearnerClassifier):
     array([[0.5, 0.5]])
     """
 
-    capabilities = Capabilities(sparse_labels=True, probabilities=True, cost="C base fits")
+    capabilities = Capabilities(
+        sparse_labels=True, probabilities=True, sample_weight=True, cost="C base fits"
+    )
     search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
         "estimator": LOGISTIC_REGRESSIONS,
         "estimator__svc__C": (0.1, 1.0, 10.0, 100.0),
@@ -107,12 +110,44 @@ class BinaryRelevance(BaseLearnerClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _fit(self, X: Any, Y: Any) -> None:
-        self._set_threshold(fit_own_rule(self, X, Y, self.threshold))
-        base, X = self._prepare_learner(X)
+    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Any:
+        """Learn from features and labels.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Features.
+        Y : array-like, sparse matrix or DataFrame of shape (n_rows, n_labels), or (n_rows,)
+            0/1 labels; a vector is one label.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows, for base learners that take them. A whole number counts a row that
+            often, 0 leaves it out. A named threshold rule learns its scores with the weights, and
+            counts every row once.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        X, Y = self._check_fit(X, Y)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(
+                sample_weight, X, dtype=np.float64, ensure_non_negative=True
+            )
+            kept = np.flatnonzero(sample_weight)
+            if not kept.size:
+                raise ValueError("Sample weights must contain at least one non-zero number.")
+            X, Y, sample_weight = X[kept], Y[kept], sample_weight[kept]
+        self._fit(X, Y, sample_weight)
+        return self
+
+    def _fit(self, X: Any, Y: Any, sample_weight: np.ndarray | None = None) -> None:
+        self._set_threshold(fit_own_rule(self, X, Y, self.threshold, sample_weight=sample_weight))
+        base, X = self._prepare_learner(X, sample_weight)
         columns = sparse.csc_array(Y)
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_label)(base, X, columns[:, [label]]) for label in range(Y.shape[1])
+            delayed(_fit_label)(base, X, columns[:, [label]], sample_weight)
+            for label in range(Y.shape[1])
         )
         self.coef_, self.intercept_ = _stacked(self.estimators_, self.scaler_, X.shape[1])
 
@@ -123,8 +158,11 @@ class BinaryRelevance(BaseLearnerClassifier):
         return np.column_stack([guard.predict_proba(X)[:, 1] for guard in self.estimators_])
 
 
-def _fit_label(base: Any, X: Any, column: sparse.csc_array) -> ConstantGuard:
-    return ConstantGuard(base, classes=(0, 1)).fit(X, column.toarray().ravel().astype(np.int64))
+def _fit_label(
+    base: Any, X: Any, column: sparse.csc_array, sample_weight: np.ndarray | None
+) -> ConstantGuard:
+    target = column.toarray().ravel().astype(np.int64)
+    return ConstantGuard(base, classes=(0, 1)).fit(X, target, sample_weight)
 
 
 def _stacked(

@@ -72,7 +72,8 @@ class MetaMultilabelClassifier(MultilabelClassifier):
         inner = self.estimator
         while isinstance(inner, Pipeline):
             inner = inner[-1]
-        return replace(getattr(inner, "capabilities", Capabilities()), sparse_labels=True)
+        own = getattr(inner, "capabilities", Capabilities())
+        return replace(own, sparse_labels=True, sample_weight=False)
 
     def fit(self, X: Any, Y: Any, groups: Any = None) -> Any:
         """Learn from features and labels.
