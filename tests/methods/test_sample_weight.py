@@ -72,9 +72,9 @@ def test_a_learner_without_weights_is_named() -> None:
 
 def test_bad_weights_are_refused() -> None:
     X, Y, weights = weighted_rows()
-    with pytest.raises(ValueError, match="sample_weight.shape"):
+    with pytest.raises(ValueError, match=r"sample_weight\.shape"):
         BinaryRelevance().fit(X, Y, sample_weight=weights[:-1])
-    with pytest.raises(ValueError, match="[Nn]egative"):
+    with pytest.raises(ValueError, match=r"[Nn]egative"):
         BinaryRelevance().fit(X, Y, sample_weight=weights - 2)
 
 
