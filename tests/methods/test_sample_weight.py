@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -14,7 +15,16 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import has_fit_parameter
 
 from splmll import SPLMLL
-from splmll.methods import METHODS, BinaryRelevance, LabelPowerset
+from splmll.methods import (
+    METHODS,
+    PLST,
+    BinaryRelevance,
+    CalibratedLabelRanking,
+    EnsembleOfClassifierChains,
+    EnsembleOfPrunedSets,
+    LabelPowerset,
+    RAkEL,
+)
 from splmll.model_selection import ThresholdTuner
 
 
@@ -55,6 +65,32 @@ def test_weights_are_copies(learner: Any, make: Any) -> None:
     assert np.abs(difference).max() > 0.01
 
 
+@pytest.mark.parametrize(
+    "model", [LabelPowerset(), RAkEL(random_state=0), CalibratedLabelRanking()]
+)
+def test_weights_are_copies_in_methods_that_draw_no_rows(model: Any) -> None:
+    X, Y, weights = weighted_rows()
+    copies = np.repeat(np.arange(40), weights)
+    by_copies = clone(model).fit(X[copies], Y[copies]).predict_proba(X)
+    by_weights = clone(model).fit(X, Y, sample_weight=weights).predict_proba(X)
+    assert_allclose(by_weights, by_copies, rtol=0, atol=1e-3)
+    assert np.abs(by_weights - clone(model).fit(X, Y).predict_proba(X)).max() > 0.01
+
+
+@pytest.mark.parametrize(
+    "model",
+    [EnsembleOfClassifierChains(n_estimators=3, random_state=0), EnsembleOfPrunedSets(random_state=0)],
+    ids=lambda model: type(model).__name__,
+)
+def test_weights_reach_the_learners_of_methods_that_draw_rows(model: Any) -> None:
+    X, Y, _ = weighted_rows()
+    plain = clone(model).fit(X, Y).predict_proba(X)
+    heavy = clone(model).fit(X, Y, np.where(Y[:, 0] == 1, 10.0, 1.0)).predict_proba(X)
+    assert heavy[:, 0].mean() > plain[:, 0].mean() + 0.05
+    equal = clone(model).fit(X, Y, np.ones(40)).predict_proba(X)
+    assert_allclose(equal, plain, rtol=0, atol=1e-6)
+
+
 def test_a_tuned_rule_uses_models_with_weights() -> None:
     X, Y, _ = weighted_rows()
     X, Y = np.tile(X, (4, 1)), np.tile(Y, (4, 1))
@@ -84,9 +120,7 @@ def test_the_capability_says_who_takes_weights(name: str) -> None:
     assert method.capabilities.sample_weight == has_fit_parameter(method(), "sample_weight")
 
 
-@pytest.mark.parametrize(
-    "model", [LabelPowerset(), SPLMLL("linear"), ThresholdTuner(BinaryRelevance())]
-)
+@pytest.mark.parametrize("model", [PLST(), SPLMLL("linear"), ThresholdTuner(BinaryRelevance())])
 def test_who_cannot_use_weights_says_so(model: Any) -> None:
     X, Y, weights = weighted_rows()
     assert not model.capabilities.sample_weight

@@ -19,7 +19,6 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import _check_sample_weight
 
 from splmll.base import Capabilities
 from splmll.methods._base_learner import (
@@ -109,37 +108,6 @@ class BinaryRelevance(BaseLearnerClassifier):
         self.threshold = threshold
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Any:
-        """Learn from features and labels.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Features.
-        Y : array-like, sparse matrix or DataFrame of shape (n_rows, n_labels), or (n_rows,)
-            0/1 labels; a vector is one label.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights of the rows, for base learners that take them. A whole number counts a row that
-            often, 0 leaves it out. A named threshold rule learns its scores with the weights, and
-            counts every row once.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        X, Y = self._check_fit(X, Y)
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(
-                sample_weight, X, dtype=np.float64, ensure_non_negative=True
-            )
-            kept = np.flatnonzero(sample_weight)
-            if not kept.size:
-                raise ValueError("Sample weights must contain at least one non-zero number.")
-            X, Y, sample_weight = X[kept], Y[kept], sample_weight[kept]
-        self._fit(X, Y, sample_weight)
-        return self
 
     def _fit(self, X: Any, Y: Any, sample_weight: np.ndarray | None = None) -> None:
         self._set_threshold(fit_own_rule(self, X, Y, self.threshold, sample_weight=sample_weight))
