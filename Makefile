@@ -15,7 +15,7 @@ endif
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 MPLBACKEND=Agg
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test docs test-browser mutants lint format bench clean
+.PHONY: help demo test coverage docs test-browser check mutants lint format bench clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -30,8 +30,15 @@ $(STAMP): pyproject.toml constraints.txt | $(BIN)/python
 demo: $(STAMP)  ## train SPL-MLL on yeast beside BR and ML-kNN; the page is out/demo.html
 	MPLBACKEND=Agg $(BIN)/python examples/demo.py --out out
 
-test: $(STAMP)  ## the whole test suite
-	$(TEST_ENV) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+# Browser tests have a target of their own, which sets up what they need.
+PYTEST := $(TEST_ENV) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal --ignore=tests/browser
+
+test: $(STAMP)  ## all tests but those in a browser
+	$(PYTEST)
+
+coverage: $(STAMP)  ## the same tests; prints which lines and branches of src none of them runs
+	@mkdir -p out/coverage
+	$(PYTEST) --cov --cov-report=term-missing --cov-report=html
 
 $(DOCS): $(STAMP)
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet -c constraints.txt -e ".[docs]"
@@ -64,6 +71,15 @@ test-browser: $(STAMP) $(AXE) docs  ## the pages in a real headless Chromium, se
 	  fi; \
 	fi
 	$(TEST_ENV) $(BIN)/python -m pytest tests/browser
+
+CHECKS := lint test docs test-browser
+
+check:  ## everything a change must pass, cheapest first; stops at what fails
+	@for stage in $(CHECKS); do \
+	  echo "== make $$stage"; start=$$(date +%s); \
+	  $(MAKE) --no-print-directory $$stage || { echo "== make $$stage failed"; exit 1; }; \
+	  echo "== make $$stage passed in $$(( ($$(date +%s) - start + 30) / 60 )) minutes"; \
+	done
 
 mutants: $(STAMP)  ## a seeded sample of changed code (RUNS=40, SEED=0), and what of it no test notices
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet -c constraints.txt -e ".[mutants]"

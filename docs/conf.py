@@ -98,7 +98,8 @@ html_math_renderer = "mathml"
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
-    "navbar_end": ["theme-switcher", "navbar-icon-links"],
+    "navbar_align": "left",
+    "navbar_end": ["theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],
@@ -106,7 +107,8 @@ html_theme_options = {
     "header_links_before_dropdown": 7,
     "navigation_with_keys": False,
 }
-html_sidebars = {"index": [], "tutorial": [], "which_method": [], "changelog": []}
+# Pages without others below them have nothing to list at their side.
+html_sidebars = {page: [] for page in ("index", "tutorial", "which_method", "method")}
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 suppress_warnings = ["config.cache"]  # sphinx-gallery's settings hold objects

@@ -19,7 +19,7 @@ from splmll import SPLMLL
 from splmll.plots import LabelGraphDisplay
 
 KINDS = ("Topic ::", "Intended Audience ::", "Framework ::", "Environment ::")
-found = [each.metadata for each in distributions() if each.metadata["Summary"]]
+found = [each.metadata for each in distributions() if each.metadata.get("Summary")]
 texts = pd.Series({each["Name"]: f"{each['Name']} {each['Summary']}" for each in found})
 tags = pd.Series(
     {

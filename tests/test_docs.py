@@ -48,7 +48,8 @@ def test_every_page_can_be_reached_from_the_index():
         page = coming.pop()
         reached.add(page)
         for tree in re.findall(r"^```{toctree}\n(.*?)^```$", page.read_text("utf-8"), **WHOLE):
-            names = [line for line in tree.split() if not line.startswith(":")]
+            lines = [line for line in tree.splitlines() if line and not line.startswith(":")]
+            names = [line.partition("<")[2].rstrip(">") or line for line in lines]
             found = [page.parent / f"{name}.md" for name in names]
             coming += [each for each in found if each.exists() and each not in reached]
     # The article for a journal is no page of the site.

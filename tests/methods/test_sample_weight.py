@@ -79,7 +79,10 @@ def test_weights_are_copies_in_methods_that_draw_no_rows(model: Any) -> None:
 
 @pytest.mark.parametrize(
     "model",
-    [EnsembleOfClassifierChains(n_estimators=3, random_state=0), EnsembleOfPrunedSets(random_state=0)],
+    [
+        EnsembleOfClassifierChains(n_estimators=3, random_state=0),
+        EnsembleOfPrunedSets(random_state=0),
+    ],
     ids=lambda model: type(model).__name__,
 )
 def test_weights_reach_the_learners_of_methods_that_draw_rows(model: Any) -> None:

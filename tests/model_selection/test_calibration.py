@@ -36,9 +36,8 @@ def problem():
 
 @parametrize_with_checks(
     [
-        MultilabelCalibrator(inner, method, cv=3)
-        for inner in (OneVsRestClassifier(LogisticRegression()), RidgeClassifier())
-        for method in ("sigmoid", "isotonic")
+        MultilabelCalibrator(OneVsRestClassifier(LogisticRegression()), "sigmoid", cv=3),
+        MultilabelCalibrator(RidgeClassifier(), "isotonic", cv=3),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

@@ -53,9 +53,10 @@ def problem():
 
 @parametrize_with_checks(
     [
-        *(ThresholdTuner(RidgeClassifier(), rule, cv=3) for rule in RULES),
-        ThresholdTuner(one_vs_rest(), 0.5),
-        *(ThresholdTuner(one_vs_rest(), rule, cv=3) for rule in RULES),
+        # One value for all rows, one that depends on the row, and no threshold at all.
+        ThresholdTuner(RidgeClassifier(), "per_label", cv=3),
+        ThresholdTuner(one_vs_rest(), "linear", cv=3),
+        ThresholdTuner(one_vs_rest(), "top_r", cv=3),
         ThresholdTuner(one_vs_rest(), 0.0, method="decision_function"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The paper's system as it stands: :class:`splmll.PublishedSPLMLL`."""
+"""The system of the paper as it stands, :class:`splmll.PublishedSPLMLL`."""
 
 from splmll.published.classifier import PublishedSPLMLL
 
