@@ -68,7 +68,9 @@ def seeds(target: str) -> list[bytes]:
         b"@relation 't: -C 2'\n@attribute a {0,1}\n@attribute b {0,1}\n@attribute x numeric\n"
         b"@data\n1,0,2.5\n{0 1, 2 3}\n"
     )
-    words = b"@relation 't: -C -1'\n@attribute s string\n@attribute c {'a b',c}\n"
+    words = (
+        b"@relation 't: -C -1'\n@attribute s string\n@attribute c {'a b',c}\n@attribute y {0,1}\n"
+    )
     hvecs = np.array([2, 1, 0], "<u2").tobytes()
     json = b'{"rows": [{"x": 1, "y": -2.5}], "top": 1}'
     form = (
@@ -83,14 +85,16 @@ def seeds(target: str) -> list[bytes]:
     return {
         "csv": [csv, csv.replace(b",", b";"), b"\xef\xbb\xbf" + csv],
         "tags": [b"x,tags\n1,a;b\n2,a\n", b'x,tags\n1,"[""a""]"\n'],
-        "arff": [arff, words + b"@attribute y {0,1}\n@data\n'it''s',c,1\n?,'a b',0\n"],
+        "arff": [arff, words + b"@data\n'it''s',c,1\n?,'a b',0\n"],
         "libsvm": [b"0,1 1:2.5 3:1\n1 2:1\n", b'# features: ["a"]\n0 1:1 # x\n'],
         "extreme": [b"2 3 2\n0,1 0:2.5\n1 2:1\n", b"1 3 2\n 0:2.5\n"],
         "hvecs": [hvecs, hvecs * 2, np.array([2, 1, 0, 2, 0, 1], "<u2").tobytes()],
         "packed": [gzip.compress(csv)],
         "chunks": [csv, b'a,b\n1,"x\ny"\n'],
         "examples": [b"x,body,tags\n1,the pump leaks,a;b\n2,a new door,b\n"],
-        "xml": [b'<?xml version="1.0"?><labels><label name="a"><label name="b"/></label></labels>'],
+        "xml": [
+            b'<?xml version="1.0"?>\n<labels><label name="a"><label name="b"/></label></labels>'
+        ],
         "label_studio": [task],
         "request": [b"\x00\n" + json, b"\x03\nx,y\n1,2\n", b"\x86top=1&scores=true\n" + form],
         "connection": [

@@ -135,8 +135,10 @@ def _models() -> list[tuple[str, bytes, Any]]:
         model, rows = zoo.make(name)
         with tempfile.TemporaryDirectory() as folder:
             save(model, f"{folder}/m")
-            members = [next(Path(folder, "m").glob(f"{each}-*")) for each in ("objects", "arrays")]
-            content = b"\n".join(member.read_bytes() for member in members)
+            objects, arrays = (
+                next(Path(folder, "m").glob(f"{s}-*")) for s in ("objects", "arrays")
+            )
+            content = objects.read_bytes() + b"\n" + arrays.read_bytes()
         found.append((type(model).__name__, content, rows))
     return found
 

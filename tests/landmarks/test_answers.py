@@ -308,7 +308,7 @@ def test_strangers_tell_nothing_of_each_other() -> None:
     assert (before[:, 1:] != after[:, 1:]).mean() < 0.06
 
 
-@pytest.mark.parametrize("rule", ["hamming", "per-label", "top-r", "linear", 0.4])
+@pytest.mark.parametrize("rule", ["hamming", "per_label", "top_r", "linear", 0.4])
 def test_every_threshold_rule_completes(rule: str | float) -> None:
     X, Y = make_problem(300)
     model = SPLMLL("linear", threshold=rule, random_state=0).fit(X, Y)

@@ -32,7 +32,7 @@ def compare(
         str, typer.Option(help="Features of all methods: none, standard or minmax.")
     ] = "none",
     threshold: Annotated[
-        str, typer.Option(help="own (each method's), a rule such as micro-f1, or a number.")
+        str, typer.Option(help="own (each method's), a rule such as micro_f1, or a number.")
     ] = "own",
     search: Annotated[
         str, typer.Option(help="Search for settings: none, grid, halving or optuna.")

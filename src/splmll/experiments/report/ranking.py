@@ -11,12 +11,12 @@ from functools import cached_property
 
 import pandas as pd
 
+from splmll.catalogue import GROUPS
 from splmll.experiments.contestants import CONTESTANTS
 from splmll.experiments.differences import difference_table
 from splmll.experiments.statistics import Ranks, average_ranks
 from splmll.experiments.table_format import FormattedTable
 from splmll.experiments.tables import CONDITIONS, Conditions, check_conditions, comparison_table
-from splmll.methods.catalogue import GROUPS
 
 OURS, OTHER = "ours", "other"
 RANK_DIGITS = 2  # decimals with which ranks are shown and compared
