@@ -30,6 +30,7 @@ from splmll.landmarks.path import LandmarkPath
 from splmll.model_selection import multilabel_train_test_split
 from splmll.names import check_columns
 from splmll.persistence import ModelFileError
+from splmll.persistence.files import load_parts
 from splmll.persistence.storage import MANIFEST
 from splmll.tagging.files import is_reading
 from splmll.tagging.measured import (
@@ -633,7 +634,24 @@ class Tagger:
                 f"{path}: there is no model in this folder. Give the one that `splmll fit` wrote, "
                 "or Tagger.save()."
             )
-        held = persistence.load(path)
+        return cls.from_parts(load_parts(path), path)
+
+    @classmethod
+    def from_parts(cls, parts: Any, path: object) -> Tagger:
+        """Return the tagger of which :meth:`save` has written these parts.
+
+        Parameters
+        ----------
+        parts : dict
+            What the file holds.
+        path : object
+            Where it was read from, for messages.
+
+        Returns
+        -------
+        tagger : Tagger
+        """
+        held = dict(parts) if isinstance(parts, dict) else parts
         if not isinstance(held, dict) or held.pop("holds", None) != _MARK:
             raise ModelFileError(
                 f"{path}: this model knows nothing of columns and labels. Make one that does with "
