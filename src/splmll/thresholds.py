@@ -205,6 +205,7 @@ def fit_threshold(
     Y: Any,
     scores: Any,
     *,
+    informed: np.ndarray | None = None,
     never_empty: bool = False,
     default: float = 0.5,
 ) -> Threshold:
@@ -235,6 +236,9 @@ def fit_threshold(
         0/1 labels; cells with NaN are unknown and count nowhere.
     scores : array-like of shape (n_rows, n_labels)
         Scores of the same rows from a model that has not seen them.
+    informed : bool array of shape (n_rows, n_labels), optional
+        False where a score says nothing, see :func:`informed_cells`: thresholds are fitted on the
+        other cells.
     never_empty : bool, default=False
         Give a row without a label its best-ranked one. Applied on top of the fitted rule; without
         effect for a single label, which would always be predicted.
@@ -261,7 +265,7 @@ def fit_threshold(
     check_rule(rule)
     if not isinstance(rule, str):
         return _wrap(GlobalThreshold(float(rule)), never_empty, np.shape(scores)[1])
-    task = _Task.check(Y, scores, default)
+    task = _Task.check(Y, scores, informed, default)
     n_rows, n_labels = task.scores.shape
     fitted: Threshold
     if n_rows < MIN_ROWS:
@@ -300,6 +304,45 @@ def check_rule(rule: Any) -> None:
         raise ValueError(f"A fixed threshold must be a finite number, got {rule}.")
 
 
+def informed_cells(Y: Any, scores: np.ndarray) -> np.ndarray:
+    """Return which scores say something, of a model that was trained on these labels.
+
+    A model that saw only one value of a label scores all rows alike, and that score cannot be
+    compared with those of other labels: margins of one-vs-rest models are negative nearly
+    everywhere, but 0 for a label without positives.
+
+    Parameters
+    ----------
+    Y : ndarray or sparse matrix of shape (n_training_rows, n_labels)
+        The labels that the model was trained on; NaN where unknown.
+    scores : ndarray of shape (n_rows, n_labels)
+        Its scores of other rows.
+
+    Returns
+    -------
+    informed : bool array of shape (n_rows, n_labels)
+        False in the columns of labels with one value in Y whose scores are all equal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll.thresholds import informed_cells
+    >>> informed_cells(np.array([[1, 0], [0, 0]]), np.array([[-0.7, 0.0], [-0.2, 0.0]]))
+    array([[ True, False],
+           [ True, False]])
+    """
+    if sparse.issparse(Y):
+        Y = sparse.coo_array(Y)
+        n_ones = np.bincount(Y.col[Y.data == 1], minlength=Y.shape[1])
+        n_unknown = np.bincount(Y.col[np.isnan(Y.data)], minlength=Y.shape[1])
+    else:
+        n_ones = np.count_nonzero(Y == 1, axis=0)
+        n_unknown = np.count_nonzero(Y != Y, axis=0)
+    one_value = (n_ones == 0) | (n_ones == Y.shape[0] - n_unknown)
+    uninformed = one_value & (np.ptp(scores, axis=0) == 0)
+    return np.broadcast_to(~uninformed, scores.shape).copy()
+
+
 def rule_of_text(text: str) -> float | str:
     """Return the rule or the number that the text of a threshold stands for.
 
@@ -326,15 +369,19 @@ def _wrap(threshold: Threshold, never_empty: bool, n_labels: int) -> Threshold:
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """Scores with the two facts about each cell: is the label relevant, and is that known."""
+    """Scores with the two facts about each cell: is the label relevant, and does the cell count.
+
+    A cell counts whose label is known and whose score says something.
+    """
 
     scores: np.ndarray
     relevant: np.ndarray
     known: np.ndarray | None  # None: all of them
+    share: float  # of relevant cells among those with a known label
     default: float
 
     @classmethod
-    def check(cls, Y: Any, scores: Any, default: float) -> _Task:
+    def check(cls, Y: Any, scores: Any, informed: np.ndarray | None, default: float) -> _Task:
         scores = np.asarray(scores, dtype=np.float64)
         if scores.ndim != 2 or scores.shape != np.shape(Y):
             raise ValueError(
@@ -362,7 +409,12 @@ class _Task:
             known = ~np.isnan(Y) if Y.dtype.kind == "f" else None
             if known is not None and known.all():
                 known = None
-        return cls(scores, relevant, known, default)
+        n_known = relevant.size if known is None else np.count_nonzero(known)
+        share = np.count_nonzero(relevant) / max(n_known, 1)
+        if informed is not None and not informed.all():
+            known = informed if known is None else known & informed
+            relevant = relevant & known
+        return cls(scores, relevant, known, share, default)
 
     def ranked_cells(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return all known cells, best first: flat positions, scores, relevances."""
@@ -551,10 +603,8 @@ def _fit_per_label(task: _Task) -> PerLabelThreshold:
 
 
 def _fit_top_r(task: _Task) -> TopRanked:
-    n_rows, n_labels = task.scores.shape
-    known = n_rows * n_labels if task.known is None else np.count_nonzero(task.known)
     # Unknown cells are taken to be relevant as often as the known ones.
-    cardinality = n_labels * np.count_nonzero(task.relevant) / max(known, 1)
+    cardinality = task.scores.shape[1] * task.share
     return TopRanked(max(1, int(np.floor(cardinality + 0.5))), task.default)
 
 

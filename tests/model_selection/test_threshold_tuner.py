@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
@@ -15,6 +16,7 @@ from sklearn.multioutput import MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from splmll.base import Capabilities, MultilabelClassifier
@@ -51,9 +53,10 @@ def problem():
 
 @parametrize_with_checks(
     [
-        *(ThresholdTuner(RidgeClassifier(), rule, cv=3) for rule in RULES),
-        ThresholdTuner(one_vs_rest(), 0.5),
-        *(ThresholdTuner(one_vs_rest(), rule, cv=3) for rule in RULES),
+        # One value for all rows, one that depends on the row, and no threshold at all.
+        ThresholdTuner(RidgeClassifier(), "per_label", cv=3),
+        ThresholdTuner(one_vs_rest(), "linear", cv=3),
+        ThresholdTuner(one_vs_rest(), "top_r", cv=3),
         ThresholdTuner(one_vs_rest(), 0.0, method="decision_function"),
     ],
 )
@@ -139,7 +142,7 @@ def test_a_label_missing_from_a_fold_is_scored_zero_there(problem):
     Y[:, 2] = 0
     Y[:6, 2] = 1  # all in the first fold
     tuned = ThresholdTuner(KNeighborsClassifier(), "per_label", cv=KFold(4)).fit(X, Y)
-    scores, _ = tuned._out_of_fold(X, Y.astype(float), "predict_proba")
+    scores = tuned._out_of_fold(X, Y.astype(float), "predict_proba").scores
     assert (scores[:60, 2] == 0).all()  # by the model that never saw the label
     assert (scores[60:, 2] > 0).any()
 
@@ -315,3 +318,69 @@ def test_errors_say_what_to_do(problem):
     frozen = FrozenEstimator(Perceptron().fit(X, Y[:, 0]))
     with pytest.raises(ValueError, match="0/1 matrix"):
         ThresholdTuner(frozen).fit(X, Y)
+
+
+def rare_margins(positives):
+    """Four labels whose margins are negative nearly everywhere, then one with these positives."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 6))
+    Y = (X[:, :4] + rng.normal(size=(300, 4)) > 1.2).astype(int)
+    rare = np.zeros((300, 1), dtype=int)
+    rare[positives] = 1
+    return X, np.hstack([Y, rare])
+
+
+def tuned_svm(rule="micro_f1", **options):
+    svm = OneVsRestClassifier(LinearSVC(random_state=0))
+    return ThresholdTuner(svm, rule, method="decision_function", cv=KFold(5), **options)
+
+
+@pytest.mark.filterwarnings("ignore:Label .* is present in all training examples")
+@pytest.mark.filterwarnings("ignore:Label not .* is present in all training examples")
+class TestLabelsThatAFoldHasNotSeen:
+    """One-vs-rest gives them a margin of 0, which is more than most rows of other labels have."""
+
+    @pytest.mark.parametrize("rule", ["micro_f1", "macro_f1", "hamming", "cardinality"])
+    def test_a_label_without_positives_moves_no_threshold(self, rule):
+        X, Y = rare_margins([])
+        without = tuned_svm(rule).fit(X, Y[:, :4])
+        assert without.threshold_.value < -0.01  # margins of 0 would stand in the way
+        assert tuned_svm(rule).fit(X, Y).threshold_ == without.threshold_
+        assert tuned_svm(rule).fit(X, sparse.csr_array(Y)).threshold_ == without.threshold_
+
+    def test_per_label_thresholds_stay(self):
+        X, Y = rare_margins([])
+        without = tuned_svm("per_label").fit(X, Y[:, :4])
+        assert_array_equal(tuned_svm("per_label").fit(X, Y).thresholds_[:4], without.thresholds_)
+
+    def test_one_rare_label_does_not_defeat_the_tuning(self):
+        # All its positives lie in one fold, which 60 margins of 0 come from.
+        X, Y = rare_margins([0, 10, 20])
+        with_rare, without = tuned_svm().fit(X, Y), tuned_svm().fit(X, Y[:, :4])
+        assert without.threshold_.value < -0.2
+        assert with_rare.threshold_.value == pytest.approx(without.threshold_.value, abs=0.1)
+
+    def test_top_r_still_counts_all_labels(self):
+        X, Y = rare_margins([])
+        with_empty = np.hstack([Y, np.zeros((300, 20), dtype=int)])
+        assert tuned_svm("top_r").fit(X, with_empty).threshold_ == TopRanked(
+            max(1, round(Y.sum() / 300)), 0.0
+        )
+
+    @pytest.mark.parametrize("rule", [*RULES, -0.5])
+    @pytest.mark.parametrize("value", [0, 1])
+    def test_a_label_with_one_value_is_predicted_as_it_is(self, rule, value):
+        X, Y = rare_margins([])
+        Y[:, 4] = value
+        model = tuned_svm(rule).fit(X, Y)
+        assert (model.predict(X)[:, 4] == value).all()
+        if isinstance(model.threshold_, GlobalThreshold):
+            assert_array_equal(model.decision_function(X) >= 0, model.predict(X) == 1)
+
+    def test_a_frozen_estimator_has_seen_what_it_has_seen(self):
+        X, Y = rare_margins(list(range(0, 100, 5)))
+        frozen = FrozenEstimator(OneVsRestClassifier(LinearSVC(random_state=0)).fit(X, Y))
+        new = Y[200:]
+        assert not new[:, 4].any()
+        model = ThresholdTuner(frozen, -5.0, method="decision_function").fit(X[200:], new)
+        assert model.predict(X)[:, 4].all()

@@ -171,6 +171,16 @@ def test_a_tuned_model_that_never_predicts_nothing(method, rule, tmp_path: Path)
     export_and_compare(model, X, tmp_path)
 
 
+def test_a_tuned_model_with_constant_labels(tmp_path: Path) -> None:
+    X, Y = problem()
+    Y[:, 0], Y[:, 1] = 0, 1
+    # A threshold that the decision function of an empty label, as it comes, is above.
+    tuner = ThresholdTuner(SPLMLL("linear", random_state=0), -5.0, method="decision_function")
+    model = tuner.fit(X[:120], Y[:120])
+    assert not model.predict(X)[:, 0].any()
+    export_and_compare(model, X, tmp_path)
+
+
 def test_a_calibrated_model(tmp_path: Path) -> None:
     X, Y = problem()
     inner = SPLMLL("linear", n_landmarks=3, pull=1.0, random_state=0)

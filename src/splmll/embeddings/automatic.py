@@ -4,8 +4,8 @@
 data                                          embedding
 ============================================  =====================================================
 sparse, or more features than rows            ``OneVsRest()``: linear classifiers per label
-sparse, at most 1000 features and 100         ``Blend([OneVsRest(),``
-labels, 20 times as many rows as features     ``Network((256, 64), scale="standard")])``
+sparse, at most 1000 features and 100         ``Blend([OneVsRest(), Network((256, 64),``
+labels, 20 times as many rows as features     ``patience=4, scale="standard")])``
 dense, up to 5000 rows                        ``Blend([Network(), Kernel(), KernelSVM(), Trees()])``
 dense, more rows                              ``Blend([Network(), Kernel()])``
 dense, more than 20,000,000 values            ``Linear()``
@@ -62,7 +62,7 @@ def automatic_embedding(X: Any, n_labels: int) -> Embedding:
         narrow = n_features <= NARROW_FEATURES and n_rows >= MANY_ROWS * n_features
         if narrow and n_labels <= FEW_LABELS and networks:
             # Of 500 words a network learns faster and better if they are scaled.
-            return e.Blend([e.OneVsRest(), e.Network((256, 64), scale="standard")])
+            return e.Blend([e.OneVsRest(), e.Network((256, 64), patience=4, scale="standard")])
         return e.OneVsRest()
     if n_features > n_rows:
         return e.OneVsRest()

@@ -38,7 +38,7 @@ class FitContext:
     previous : Embedding or None, default=None
         The same embedding as it was fitted before, where a warm start continues it.
     on_progress : callable or None, default=None
-        Told what is being done and which share of it is done; see :mod:`splmll.progress`.
+        Told what is being done and which share of it is done; see ``splmll.progress``.
     worth : callable or None, default=None
         ``worth(F, Y)`` says how good probabilities of held-out rows are for what they are wanted
         for; larger is better. By it an embedding chooses among settings of its own.

@@ -39,7 +39,7 @@ class Linear(Embedding):
     Features are centred and scaled through the sums, so that the data is never copied and sparse
     features stay sparse. The map of a fold comes from the sums of all rows less the fold. With more
     features than a square matrix can hold, the rows' inner products or conjugate gradients take
-    over (:mod:`splmll.embeddings.wide_ridge`).
+    over (``splmll.embeddings.wide_ridge``).
 
     Parameters
     ----------

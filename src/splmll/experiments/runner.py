@@ -55,10 +55,10 @@ class Experiment:
         Names for :func:`splmll.datasets.load_dataset`, files for
         :func:`splmll.datasets.read_dataset`, or data sets.
     methods : list or mapping, optional
-        Names of :data:`splmll.experiments.contestants.CONTESTANTS` and pairs ``(name, estimator)``,
+        Names of ``splmll.experiments.contestants.CONTESTANTS`` and pairs ``(name, estimator)``,
         or a mapping of names to estimators. By default all compared methods and SPL-MLL.
     protocol : str or Protocol, default="held-out"
-        A key of :data:`splmll.experiments.protocol.PROTOCOLS`, or one with other options, such as
+        A key of ``splmll.experiments.protocol.PROTOCOLS``, or one with other options, such as
         ``CrossValidation(n_folds=10)``.
     repetitions : int, optional
         How often, each time with another seed; by default what is usual for the protocol. A

@@ -97,15 +97,15 @@ class LEML(MultilabelClassifier):
     ----------
     n_components_ : int
         The rank k, at most the number of features (with the constant column).
-    feature_factors_ : ndarray of shape (n_features, n_components_)
+    feature_factors_ : ndarray of shape (n_features, n_components)
         W, for features as they are used.
-    label_factors_ : ndarray of shape (n_labels, n_components_)
+    label_factors_ : ndarray of shape (n_labels, n_components)
         H.
-    intercept_factors_ : ndarray of shape (n_components_,)
+    intercept_factors_ : ndarray of shape (n_components,)
         The row of W for the constant column; zeros without it.
     mean_, scale_ : ndarray of shape (n_features,)
         Features are used as ``(X - mean_) / scale_``.
-    objective_ : ndarray of shape (n_iter_,)
+    objective_ : ndarray of shape (n_iter,)
         The objective after every turn.
     n_iter_ : int
         Number of turns.

@@ -26,7 +26,7 @@ class CriticalDifferenceDisplay(Display):
     """Average ranks of methods with the critical difference of Nemenyi's test.
 
     Make one with `from_test`: the test is done before, by
-    ``nemenyi_test(average_ranks(results))`` of :mod:`splmll.experiments.statistics`.
+    :func:`splmll.experiments.statistics.nemenyi_test` on average ranks.
 
     Parameters
     ----------

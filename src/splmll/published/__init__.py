@@ -1,4 +1,4 @@
-"""The paper's system as it stands: :class:`PublishedSPLMLL`."""
+"""The system of the paper as it stands, :class:`splmll.PublishedSPLMLL`."""
 
 from typing import TYPE_CHECKING
 

@@ -204,7 +204,7 @@ class Tagger:
         data : Dataset
             Rows with labels.
         method, n_landmarks, threshold, random_state, n_jobs, device, settings, words
-            See :func:`splmll.tagging.pipeline.build_pipeline`.
+            See ``splmll.tagging.pipeline.build_pipeline``.
         test_size : float, optional
             Share of the rows to hold out and measure on, whatever the method; they have the labels
             in the same proportions. The tagger learns from all rows in the end.
@@ -819,7 +819,7 @@ def wordless_column(pipeline: Pipeline, X: Any) -> str | None:
     Parameters
     ----------
     pipeline : Pipeline
-        As :func:`splmll.tagging.pipeline.build_pipeline` makes it.
+        As ``splmll.tagging.pipeline.build_pipeline`` makes it.
     X : DataFrame
         Its rows.
     """
