@@ -21,6 +21,7 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, cg
 from scipy.special import expit
 
+from splmll.arrays import dense
 from splmll.base import Capabilities, MultilabelClassifier
 from splmll.methods._centred_matrix import CentredMatrix, feature_scale
 from splmll.methods._label_embedding import count_of
@@ -221,7 +222,7 @@ class LEML(MultilabelClassifier):
         many = features.stored.shape[1] > DIRECT_FEATURES
         if exact and (self.solver == "direct" or (self.solver == "auto" and not many)):
             return _DirectSteps.of(features, Y, self.ridge)
-        labels = Y.toarray() if sparse.issparse(Y) else Y
+        labels = dense(Y)
         loss = LOSSES[self.loss]
         targets = loss.code(labels if known is None else np.where(known, labels, 0.0))
         return _NewtonSteps(features, targets, known, loss, self.ridge)

@@ -20,6 +20,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from splmll import persistence
+from splmll.arrays import dense, take_rows
 from splmll.base import has_landmarks
 from splmll.datasets import Dataset
 from splmll.exceptions import DatasetError
@@ -48,7 +49,7 @@ from splmll.tagging.pipeline import (
     place_networks,
     without_words,
 )
-from splmll.tagging.rows import checked_rows, dense, has_unknown, named_columns, take_rows
+from splmll.tagging.rows import checked_rows, has_unknown, named_columns
 from splmll.tagging.scoring import Carriers, carriers, score
 from splmll.tagging.words import NoWordsError, Words
 
