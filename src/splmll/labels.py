@@ -231,7 +231,8 @@ def _read_tags(Y: Any) -> tuple[np.ndarray, LabelFormat]:
         kind = "polars_tags"
     else:
         kind = "tag_series" if isinstance(Y, pd.Series) else "tags"
-    container = {tuple: "tuple", set: "set", frozenset: "set"}.get(type(rows[0]), "list")
+    containers: dict[Any, str] = {tuple: "tuple", set: "set", frozenset: "set"}
+    container = containers.get(type(rows[0]), "list")
     return labels, LabelFormat(
         kind,
         np.dtype(np.int64),
