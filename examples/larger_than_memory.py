@@ -23,7 +23,7 @@ names = [*(f"x{k}" for k in range(12)), "oil", "pump", "door", "urgent"]
 table = pd.DataFrame(np.hstack([X, Y]), columns=names)
 with TemporaryDirectory() as folder:
     for start in range(0, len(table), 5000):
-        table[start : start + 5000].to_parquet(Path(folder) / f"{start}.parquet")
+        table[start : start + 5000].to_parquet(Path(folder) / f"{start:05}.parquet")
     streamed = SPLMLL("linear", random_state=0).fit_batches(read_batches(folder, labels=names[12:]))
 whole = SPLMLL("linear", random_state=0).fit(X, Y)
 scores = [model.decision_function(X[:2000]).ravel() for model in (whole, streamed)]
