@@ -34,7 +34,7 @@ EMBEDDINGS = {
     "network, kernel": Blend([Network(), Kernel()]),
     "network, kernel, trees": Blend([Network(), Kernel(), Trees()]),
     "all four": Blend([Network(), Kernel(), KernelSVM(), Trees()]),
-    "svm, network": Blend([OneVsRest(), Network((256,), patience=4, scale="standard")]),
+    "svm, network": Blend([OneVsRest(), Network((256, 64), patience=4, scale="standard")]),
     "auto": "auto",
 }
 MEASURES = ("ranking_loss", "average_precision", "micro_f1", "macro_f1")

@@ -35,7 +35,7 @@ SORTED = [["a", "b"], [], ["c"]]
         pd.Series(TAGS, index=[7, 8, 9]),
         pl.Series(TAGS),
     ],
-    ids=lambda tags: f"{type(tags).__name__} of {type(tags[0]).__name__}",
+    ids=lambda tags: f"{type(tags).__name__} of {type(next(iter(tags))).__name__}",
 )
 def test_tags_in_any_container(tags: Any) -> None:
     labels, form = read_labels(tags)

@@ -40,6 +40,8 @@ class Capabilities:
         Scores have no natural cut, so a threshold is always tuned.
     landmarks : bool
         It explains and recovers labels by landmarks: ``explain``, ``recover``, ``complete``.
+    sample_weight : bool
+        ``fit`` takes weights of the rows, where the base learner does.
     cost : str
         How the cost of one fit grows.
 
@@ -56,6 +58,7 @@ class Capabilities:
     probabilities: bool = False
     ranking_only: bool = False
     landmarks: bool = False
+    sample_weight: bool = False
     cost: str = ""
 
 

@@ -25,7 +25,9 @@ SCALES = ("auto", "standard", None)
 SCALE_CONSTRAINT: list[Any] = [StrOptions({"auto", "standard"}), None]
 
 
-def fitted_scaler(X: Any, scale: str | None) -> StandardScaler | None:
+def fitted_scaler(
+    X: Any, scale: str | None, sample_weight: np.ndarray | None = None
+) -> StandardScaler | None:
     """Return a scaler for these features, or None where they are left as they are.
 
     Parameters
@@ -35,6 +37,8 @@ def fitted_scaler(X: Any, scale: str | None) -> StandardScaler | None:
     scale : {"auto", "standard"} or None
         "standard" asks for a scaler, None for none. "auto" standardises dense features and leaves
         sparse ones, such as the weights of words, as they are.
+    sample_weight : ndarray of shape (n_rows,), optional
+        Weights of the rows.
 
     Examples
     --------
@@ -46,7 +50,7 @@ def fitted_scaler(X: Any, scale: str | None) -> StandardScaler | None:
     is_sparse = sparse.issparse(X)
     if not standardises(scale, is_sparse):
         return None
-    return StandardScaler(with_mean=not is_sparse).fit(X)
+    return StandardScaler(with_mean=not is_sparse).fit(X, sample_weight=sample_weight)
 
 
 def standardises(scale: str | None, sparse_rows: bool) -> bool:

@@ -167,10 +167,12 @@ def find_label_sets(Y: Any) -> tuple[sparse.csr_array, np.ndarray]:
     return sparse.csr_array(Y[first], dtype=np.float64), classes
 
 
-def fit_label_sets(base: Any, X: Any, Y: Any) -> LabelSetLearner:
+def fit_label_sets(
+    base: Any, X: Any, Y: Any, sample_weight: np.ndarray | None = None
+) -> LabelSetLearner:
     """Fit a clone of a base learner that predicts which of the label sets in Y a row has."""
     sets, classes = find_label_sets(Y)
-    return LabelSetLearner(ConstantGuard(base).fit(X, classes), sets)
+    return LabelSetLearner(ConstantGuard(base).fit(X, classes, sample_weight), sets)
 
 
 def _votes(probabilities: np.ndarray, sets: sparse.csr_array, voting: str) -> Any:

@@ -110,7 +110,9 @@ class EnsembleOfClassifierChains(BaseLearnerClassifier):
     """
 
     _former_names: ClassVar[dict[str, str]] = {"n_chains": "n_estimators"}
-    capabilities = Capabilities(probabilities=True, cost="m C base fits with D + C features")
+    capabilities = Capabilities(
+        probabilities=True, sample_weight=True, cost="m C base fits with D + C features"
+    )
     search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
         "estimator": LOGISTIC_REGRESSIONS,
         "n_estimators": (10, 20, 50),
@@ -142,11 +144,11 @@ class EnsembleOfClassifierChains(BaseLearnerClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _fit(self, X: Any, Y: np.ndarray) -> None:
+    def _fit(self, X: Any, Y: Any, sample_weight: np.ndarray | None = None) -> None:
         self._check_parameters(*Y.shape)
-        self._set_threshold(fit_own_rule(self, X, Y, self.threshold))
+        self._set_threshold(fit_own_rule(self, X, Y, self.threshold, sample_weight=sample_weight))
         n_features = X.shape[1]
-        base, X = self._prepare_learner(X)
+        base, X = self._prepare_learner(X, sample_weight)
 
         # All draws come before the parallel part, which may run in any order.
         rng = check_random_state(self.random_state)
@@ -157,7 +159,8 @@ class EnsembleOfClassifierChains(BaseLearnerClassifier):
             plans.append((learner, order, rows))
         self.orders_ = np.array([order for _, order, _ in plans])
         self.chains_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_chain)(learner, X, Y, order, rows) for learner, order, rows in plans
+            delayed(_fit_chain)(learner, X, Y, order, rows, sample_weight)
+            for learner, order, rows in plans
         )
         self._linear_chains = [
             _linear_chain(chain, self.scaler_, n_features) for chain in self.chains_
@@ -221,10 +224,16 @@ def _sorted_by_content(Y: np.ndarray) -> np.ndarray:
 
 
 def _fit_chain(
-    base: Any, X: Any, Y: np.ndarray, order: np.ndarray, rows: np.ndarray | None
+    base: Any,
+    X: Any,
+    Y: np.ndarray,
+    order: np.ndarray,
+    rows: np.ndarray | None,
+    sample_weight: np.ndarray | None,
 ) -> list[ConstantGuard]:
     if rows is not None:
         X, Y = X[rows], Y[rows]
+        sample_weight = None if sample_weight is None else sample_weight[rows]
     labels = Y[:, order].astype(X.dtype)
     # One table for the whole chain: link r reads the first n_features + r columns of it.
     if sparse.issparse(X):
@@ -234,7 +243,7 @@ def _fit_chain(
     n_features = X.shape[1]
     return [
         ConstantGuard(base, classes=(0, 1)).fit(
-            table[:, : n_features + link], labels[:, link].astype(np.int64)
+            table[:, : n_features + link], labels[:, link].astype(np.int64), sample_weight
         )
         for link in range(len(order))
     ]

@@ -100,7 +100,10 @@ class RAkEL(BaseLearnerClassifier):
 
     _former_names: ClassVar[dict[str, str]] = {"n_models": "n_estimators"}
     capabilities = Capabilities(
-        sparse_labels=True, probabilities=True, cost="2 C base fits with at most 2^k classes"
+        sparse_labels=True,
+        probabilities=True,
+        sample_weight=True,
+        cost="2 C base fits with at most 2^k classes",
     )
     search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
         "estimator": LOGISTIC_REGRESSIONS,
@@ -132,15 +135,15 @@ class RAkEL(BaseLearnerClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _fit(self, X: Any, Y: Any) -> None:
+    def _fit(self, X: Any, Y: Any, sample_weight: np.ndarray | None = None) -> None:
         self._check_parameters()
-        self._set_threshold(fit_own_rule(self, X, Y, self.threshold))
-        base, X = self._prepare_learner(X)
+        self._set_threshold(fit_own_rule(self, X, Y, self.threshold, sample_weight=sample_weight))
+        base, X = self._prepare_learner(X, sample_weight)
         n_labels = Y.shape[1]
         self.labelsets_ = self._draw(n_labels)
         columns = sparse.csc_array(Y)
         self.members_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_group)(base, X, columns[:, labels], labels, n_labels)
+            delayed(_fit_group)(base, X, columns[:, labels], labels, n_labels, sample_weight)
             for labels in self.labelsets_
         )
         n_voters = np.bincount(np.concatenate(self.labelsets_), minlength=n_labels)
@@ -209,9 +212,14 @@ def _covering(
 
 
 def _fit_group(
-    base: Any, X: Any, columns: sparse.csc_array, labels: np.ndarray, n_labels: int
+    base: Any,
+    X: Any,
+    columns: sparse.csc_array,
+    labels: np.ndarray,
+    n_labels: int,
+    sample_weight: np.ndarray | None,
 ) -> LabelSetLearner:
-    learner = fit_label_sets(base, X, columns.toarray())
+    learner = fit_label_sets(base, X, columns.toarray(), sample_weight)
     small = learner.sets
     # The same sets with a column for every label of the problem.
     sets = sparse.csr_array(

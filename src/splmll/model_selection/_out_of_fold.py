@@ -72,7 +72,33 @@ class MetaMultilabelClassifier(MultilabelClassifier):
         inner = self.estimator
         while isinstance(inner, Pipeline):
             inner = inner[-1]
-        return replace(getattr(inner, "capabilities", Capabilities()), sparse_labels=True)
+        own = getattr(inner, "capabilities", Capabilities())
+        return replace(own, sparse_labels=True, sample_weight=False)
+
+    def fit(self, X: Any, Y: Any, groups: Any = None) -> Any:
+        """Learn from features and labels.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Features, as the inner estimator takes them.
+        Y : array-like, sparse matrix or DataFrame of shape (n_rows, n_labels), or (n_rows,)
+            0/1 labels; a vector is one label.
+        groups : array-like of shape (n_rows,), optional
+            Passed on to ``cv``: rows of one group are not in two folds.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        X, Y = self._check_fit(X, Y)
+        self._groups = groups
+        try:
+            self._fit(X, Y)
+        finally:
+            del self._groups
+        return self
 
     def _check_features(self, X: Any, reset: bool) -> Any:
         # Only made fit for taking rows: all else is the inner estimator's to judge.
@@ -89,7 +115,8 @@ class MetaMultilabelClassifier(MultilabelClassifier):
         A splitter that leaves rows out, or tests them twice, is fine: rows come as it gives them.
         """
         labels = self._inner_labels(Y)
-        folds = list(self._splitter().split(X, _without_unknown(labels)))
+        groups = getattr(self, "_groups", None)
+        folds = list(self._splitter().split(X, _without_unknown(labels), groups))
         parts = Parallel(n_jobs=self.n_jobs)(
             delayed(_fit_and_score)(
                 clone(self.estimator), X, labels, train, test, Y.shape[1], method
