@@ -85,10 +85,11 @@ mutants: $(STAMP)  ## a seeded sample of changed code (RUNS=40, SEED=0), and wha
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet -c constraints.txt -e ".[mutants]"
 	$(TEST_ENV) $(BIN)/python tests/mutants.py --runs $(or $(RUNS),40) --seed $(or $(SEED),0)
 
-lint: $(STAMP)  ## style and types
+lint: $(STAMP)  ## style, types and layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
 
 format: $(STAMP)  ## rewrite to the house style
 	$(BIN)/ruff check --fix .

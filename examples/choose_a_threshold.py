@@ -13,13 +13,15 @@ from splmll import SPLMLL, evaluate, load_dataset
 from splmll.plots import ThresholdCurveDisplay
 
 X, Y, X_test, Y_test = load_dataset("yeast").split()
-model = SPLMLL("linear", random_state=0).fit(X, Y)
-ThresholdCurveDisplay.from_estimator(model, X_test, Y_test)
+models = {
+    rule: SPLMLL("linear", threshold=rule, random_state=0).fit(X, Y)
+    for rule in (0.5, "micro_f1", "per_label", "hamming", "top_r")
+}
+ThresholdCurveDisplay.from_estimator(models["micro_f1"], X_test, Y_test)
 
 # %%
-rules = [0.5, "micro_f1", "macro_f1", "per_label", "hamming", "top_r"]
-measured = {}
-for rule in rules:
-    model = SPLMLL("linear", threshold=rule, random_state=0).fit(X, Y)
-    measured[rule] = evaluate(Y_test, model.decision_function(X_test), model.predict(X_test))
+measured = {
+    rule: evaluate(Y_test, model.decision_function(X_test), model.predict(X_test))
+    for rule, model in models.items()
+}
 print(pd.DataFrame(measured).T[["hamming_loss", "micro_f1", "macro_f1"]].round(3))

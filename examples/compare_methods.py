@@ -26,7 +26,7 @@ with TemporaryDirectory() as folder:
     experiment = Experiment(data, pipelines, CrossValidation(n_folds=3))
     results = experiment.run(Path(folder) / "store", isolate=False)
 by_method = results.groupby("method")[["micro_f1", "macro_f1"]]
-by_method.mean().plot.barh(xerr=by_method.std(), xlim=(0.7, 1), ylabel="")
+by_method.mean().plot.barh(xerr=by_method.std(), xlim=(0, 1), ylabel="")
 
 # %%
 # The table marks the best and second best, and names its protocol, its seeds and its threshold

@@ -26,7 +26,7 @@ new = [
     "my battery is dead and the screen has a crack",
 ]
 rows = pd.DataFrame({"body": new, "site": "north"})
-scores = pd.DataFrame(tagger.scores(rows), new, tagger.label_names)
+scores = tagger.scores(rows).set_axis(new)
 figure, axes = plt.subplots(3, figsize=(7, 6), layout="constrained", sharex=True)
 for ax, (body, line) in zip(axes, scores.iterrows()):
     line.nlargest(5)[::-1].plot.barh(ax=ax, title=body)

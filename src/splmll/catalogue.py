@@ -106,7 +106,7 @@ class Method:
 
 
 def _network_regressor() -> dict[str, Any]:
-    from splmll.methods.network_regressor import NetworkRegressor
+    from splmll.methods import NetworkRegressor
 
     return {"regressor": NetworkRegressor()}
 
@@ -132,7 +132,7 @@ _METHODS = (
     Method(
         "BR",
         "binary relevance",
-        "splmll.methods.binary_relevance.BinaryRelevance",
+        "splmll.methods.BinaryRelevance",
         "Tsoumakas, Katakis: Multi-label classification: an overview. IJDWM 3(3), 2007",
         "general",
         seedless=True,
@@ -140,7 +140,7 @@ _METHODS = (
     Method(
         "LP",
         "label powerset",
-        "splmll.methods.label_powerset.LabelPowerset",
+        "splmll.methods.LabelPowerset",
         "Boutell, Luo, Shen, Brown: Learning multi-label scene classification. "
         "Pattern Recognition 37(9), 2004",
         "general",
@@ -149,7 +149,7 @@ _METHODS = (
     Method(
         "ML-kNN",
         "multi-label k nearest neighbours",
-        "splmll.methods.nearest_neighbours.MLkNN",
+        "splmll.methods.MLkNN",
         "Zhang, Zhou: ML-KNN: a lazy learning approach to multi-label learning. "
         "Pattern Recognition 40(7), 2007",
         "general",
@@ -157,7 +157,7 @@ _METHODS = (
     Method(
         "EPS",
         "ensemble of pruned sets",
-        "splmll.methods.pruned_sets.EnsembleOfPrunedSets",
+        "splmll.methods.EnsembleOfPrunedSets",
         "Read, Pfahringer, Holmes: Multi-label classification using ensembles of pruned sets. "
         "ICDM 2008",
         "general",
@@ -165,7 +165,7 @@ _METHODS = (
     Method(
         "ECC",
         "ensemble of classifier chains",
-        "splmll.methods.classifier_chains.EnsembleOfClassifierChains",
+        "splmll.methods.EnsembleOfClassifierChains",
         "Read, Pfahringer, Holmes, Frank: Classifier chains for multi-label classification. "
         "Machine Learning 85(3), 2011",
         "general",
@@ -173,7 +173,7 @@ _METHODS = (
     Method(
         "RAkEL",
         "random k-labelsets",
-        "splmll.methods.random_labelsets.RAkEL",
+        "splmll.methods.RAkEL",
         "Tsoumakas, Katakis, Vlahavas: Random k-labelsets for multilabel classification. "
         "IEEE TKDE 23(7), 2011",
         "general",
@@ -181,7 +181,7 @@ _METHODS = (
     Method(
         "CLR",
         "calibrated label ranking",
-        "splmll.methods.calibrated_ranking.CalibratedLabelRanking",
+        "splmll.methods.CalibratedLabelRanking",
         "Fuernkranz, Huellermeier, Loza Mencia, Brinker: Multilabel classification via calibrated "
         "label ranking. Machine Learning 73(2), 2008",
         "general",
@@ -190,14 +190,14 @@ _METHODS = (
     Method(
         "MLML",
         "multi-label manifold learning",
-        "splmll.methods.manifold_learning.MLML",
+        "splmll.methods.MLML",
         "Hou, Geng, Zhang: Multi-label manifold learning. AAAI 2016",
         "general",
     ),
     Method(
         "MLFE",
         "feature-induced labeling information enrichment",
-        "splmll.methods.feature_enrichment.MLFE",
+        "splmll.methods.MLFE",
         "Zhang, Zhong, Zhang: Feature-induced labeling information enrichment for multi-label "
         "learning. AAAI 2018",
         "general",
@@ -206,7 +206,7 @@ _METHODS = (
     Method(
         "HNOML",
         "hybrid noise-oriented multilabel learning",
-        "splmll.methods.hybrid_noise.HNOML",
+        "splmll.methods.HNOML",
         "Zhang, Yu, Fu, Zhu, Chen, Hu: Hybrid noise-oriented multilabel learning. "
         "IEEE Transactions on Cybernetics 50(6), 2020",
         "general",
@@ -215,7 +215,7 @@ _METHODS = (
     Method(
         "MOPLMS",
         "group-sparse landmark labels",
-        "splmll.methods.group_sparse_landmarks.MOPLMS",
+        "splmll.methods.MOPLMS",
         "Balasubramanian, Lebanon: The landmark selection method for multiple output prediction. "
         "ICML 2012",
         "label space",
@@ -224,14 +224,14 @@ _METHODS = (
     Method(
         "ML-CSSP",
         "column subset selection",
-        "splmll.methods.column_subset.MLCSSP",
+        "splmll.methods.MLCSSP",
         "Bi, Kwok: Efficient multi-label classification with many labels. ICML 2013",
         "label space",
     ),
     Method(
         "PBR",
         "partial binary relevance",
-        "splmll.methods.random_label_subset.PBR",
+        "splmll.methods.PBR",
         "Chen, Lin: Feature-aware label space dimension reduction for multi-label classification. "
         "NIPS 2012",
         "label space",
@@ -239,7 +239,7 @@ _METHODS = (
     Method(
         "PLST",
         "principal label space transformation",
-        "splmll.methods.principal_label_space.PLST",
+        "splmll.methods.PLST",
         "Tai, Lin: Multilabel classification with principal label space transformation. "
         "Neural Computation 24(9), 2012",
         "label space",
@@ -247,7 +247,7 @@ _METHODS = (
     Method(
         "CPLST",
         "conditional principal label space transformation",
-        "splmll.methods.conditional_label_space.CPLST",
+        "splmll.methods.CPLST",
         "Chen, Lin: Feature-aware label space dimension reduction for multi-label classification. "
         "NIPS 2012",
         "label space",
@@ -255,7 +255,7 @@ _METHODS = (
     Method(
         "FaIE",
         "feature-aware implicit label space encoding",
-        "splmll.methods.implicit_encoding.FaIE",
+        "splmll.methods.FaIE",
         "Lin, Ding, Hu, Wang: Multi-label classification via feature-aware implicit label space "
         "encoding. ICML 2014",
         "label space",
@@ -263,7 +263,7 @@ _METHODS = (
     Method(
         "Deep CPLST",
         "CPLST with a network",
-        "splmll.methods.conditional_label_space.CPLST",
+        "splmll.methods.CPLST",
         SPL_MLL_PAPER,
         "label space",
         _network_regressor,
@@ -272,7 +272,7 @@ _METHODS = (
     Method(
         "Deep FaIE",
         "FaIE with a network",
-        "splmll.methods.implicit_encoding.FaIE",
+        "splmll.methods.FaIE",
         SPL_MLL_PAPER,
         "label space",
         _network_regressor,
@@ -281,14 +281,14 @@ _METHODS = (
     Method(
         "LEML",
         "low-rank empirical risk minimisation",
-        "splmll.methods.low_rank.LEML",
+        "splmll.methods.LEML",
         "Yu, Jain, Kar, Dhillon: Large-scale multi-label learning with missing labels. ICML 2014",
         "label space",
     ),
     Method(
         "SLEEC",
         "sparse local embeddings",
-        "splmll.methods.local_embeddings.SLEEC",
+        "splmll.methods.SLEEC",
         "Bhatia, Jain, Kar, Varma, Jain: Sparse local embeddings for extreme multi-label "
         "classification. NIPS 2015",
         "label space",
@@ -296,14 +296,14 @@ _METHODS = (
     Method(
         "C2AE",
         "canonical-correlated autoencoder",
-        "splmll.methods.canonical_autoencoder.C2AE",
+        "splmll.methods.C2AE",
         "Yeh, Wu, Ko, Wang: Learning deep latent spaces for multi-label classification. AAAI 2017",
         "label space",
     ),
     Method(
         "BR-SVM",
         "binary relevance with RBF support vector machines",
-        "splmll.methods.binary_relevance.BinaryRelevance",
+        "splmll.methods.BinaryRelevance",
         "Boutell, Luo, Shen, Brown: Learning multi-label scene classification. "
         "Pattern Recognition 37(9), 2004",
         "reference",
@@ -313,7 +313,7 @@ _METHODS = (
     Method(
         "RF",
         "random forest with out-of-bag thresholds",
-        "splmll.methods.random_forest.ThresholdedRandomForest",
+        "splmll.methods.ThresholdedRandomForest",
         "Breiman: Random forests. Machine Learning 45(1), 2001",
         "reference",
     ),

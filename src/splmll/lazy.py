@@ -10,6 +10,8 @@ from collections.abc import Callable, Collection, Mapping
 from importlib import import_module
 from typing import Any
 
+from splmll.extras import with_remedy
+
 
 def attach(
     package: str, homes: Mapping[str, str], submodules: Collection[str] = ()
@@ -37,12 +39,15 @@ def attach(
     """
 
     def get(name: str) -> Any:
-        if name in homes:
-            value = getattr(import_module(homes[name]), name)
-        elif name in submodules:
-            value = import_module(f"{package}.{name}")
-        else:
+        if name not in homes and name not in submodules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        try:
+            if name in homes:
+                value = getattr(import_module(homes[name]), name)
+            else:
+                value = import_module(f"{package}.{name}")
+        except ModuleNotFoundError as error:
+            raise with_remedy(error, name) from error
         setattr(sys.modules[package], name, value)
         return value
 

@@ -21,8 +21,8 @@ PAGES = [
 NARROW = {"viewport": {"width": 375, "height": 812}}
 WIDE = {"viewport": {"width": 1280, "height": 900}}
 
-# The theme lets the whole article scroll sideways, so that the page itself never overflows. Only code,
-# tables and formulas may: whatever else ends beyond the screen is cut off.
+# The theme lets the whole article scroll sideways, so that the page itself never overflows. Only
+# code, tables and formulas may: whatever else ends beyond the screen is cut off.
 CUT_OFF = """() => [...document.querySelectorAll("article.bd-article *")].filter((element) => {
   const place = element.getBoundingClientRect();
   if (place.width === 0 || place.right <= window.innerWidth + 1) return false;

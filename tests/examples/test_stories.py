@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import matplotlib as mpl
 import pytest
 
 from splmll.datasets.digit_scenes import DIGIT_NAMES
@@ -74,12 +75,12 @@ def check_labels_that_look_wrong(printed: str) -> None:
 def check_choose_a_threshold(printed: str) -> None:
     lines = {line.split()[0]: line.split()[1:] for line in printed.splitlines()[1:]}
     measured = {name: [float(cell) for cell in cells] for name, cells in lines.items()}
-    assert len(measured) == 6
+    assert len(measured) == 5
     hamming, micro, macro = ([cells[k] for cells in measured.values()] for k in range(3))
     assert measured["hamming"][0] <= min(hamming) + 0.005
-    assert measured["micro-f1"][1] >= max(micro) - 0.01
-    assert measured["per-label"][2] >= max(macro) - 0.02
-    assert measured["0.5"][2] < measured["per-label"][2]
+    assert measured["micro_f1"][1] >= max(micro) - 0.01
+    assert measured["per_label"][2] >= max(macro) - 0.02
+    assert measured["0.5"][2] < measured["per_label"][2]
 
 
 def check_calibrated_probabilities(printed: str) -> None:
@@ -89,7 +90,7 @@ def check_calibrated_probabilities(printed: str) -> None:
 
 def check_unknown_labels(printed: str) -> None:
     lines = [[float(cell) for cell in line.split()] for line in printed.splitlines()[1:]]
-    assert [share for share, _, _ in lines] == [0, 0.2, 0.4, 0.6, 0.8]
+    assert [share for share, _, _ in lines] == [0, 0.4, 0.8]
     assert lines[0][1] == lines[0][2]
     assert lines[-1][1] > lines[-1][2] + 0.05
     assert lines[-1][1] > lines[0][1] - 0.05
@@ -108,12 +109,12 @@ def check_imbalanced_labels(printed: str) -> None:
     micro, macro = (
         {
             rule: number_after(f"{name}-F1", printed.split(f"{rule}:")[1])
-            for rule in ("micro-f1", "per-label")
+            for rule in ("micro_f1", "per_label")
         }
         for name in ("micro", "macro")
     )
-    assert micro["micro-f1"] > micro["per-label"]
-    assert macro["per-label"] > macro["micro-f1"]
+    assert micro["micro_f1"] > micro["per_label"]
+    assert macro["per_label"] > macro["micro_f1"]
 
 
 def check_why_these_landmarks(printed: str) -> None:
@@ -183,8 +184,8 @@ STORIES: dict[str, Callable[[str], None]] = {
 
 # As `python NAME.py` does, and then says how many figures are open.
 RUN_AND_COUNT = """
-import runpy, sys
-sys.path.insert(0, sys.argv[1].rpartition("/")[0])
+import os, runpy, sys
+sys.path.insert(0, os.path.dirname(sys.argv[1]))
 runpy.run_path(sys.argv[1], run_name="__main__")
 import matplotlib.pyplot as plt
 print("figures:", len(plt.get_fignums()))
@@ -202,7 +203,8 @@ def test_story(name: str, tmp_path: Path) -> None:
     environment = {key: value for key, value in os.environ.items() if key not in places}
     environment |= {key: str(folders[key]) for key in ("HOME", "TMPDIR")}
     environment |= {"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1"}
-    environment |= {"MPLBACKEND": "Agg"}
+    # The list of fonts is matplotlib's, and takes seconds to make.
+    environment |= {"MPLBACKEND": "Agg", "MPLCONFIGDIR": mpl.get_cachedir()}
     before = contents(EXAMPLES)
     ran = subprocess.run(
         [sys.executable, "-c", RUN_AND_COUNT, str(EXAMPLES / f"{name}.py")],

@@ -273,6 +273,11 @@ def test_a_class_in_the_manifest_that_may_not_be_there(folder: Path) -> None:
         load(folder)
 
 
+def test_only_classes_and_functions_are_trusted(folder: Path) -> None:
+    with pytest.raises(TypeError, match="trusted must hold classes and functions, got 'mylib'"):
+        load(folder, trusted=["mylib"])
+
+
 def test_attributes_that_replace_methods(folder: Path) -> None:
     def change(objects: Any, arrays: dict[str, Any]) -> None:
         objects["state"]["transform"] = {"is": "function", "name": "numpy.exp"}

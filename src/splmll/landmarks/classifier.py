@@ -35,6 +35,7 @@ from splmll.embeddings import (
     automatic_embedding,
     embedding_of,
 )
+from splmll.embeddings.automatic import left_out_networks
 from splmll.embeddings.linear import Linear
 from splmll.embeddings.stochastic import Stochastic
 from splmll.embeddings.wide_ridge import choose_solver
@@ -872,6 +873,11 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
                     for name in together.index
                 )
                 + "."
+            )
+        automatic = isinstance(self.embedding, str) and self.embedding == "auto"
+        if automatic and left_out_networks(self.embedding_):
+            lines.append(
+                'PyTorch is not installed, so networks were left out: pip install "splmll[torch]".'
             )
         return " ".join(lines)
 
