@@ -389,9 +389,7 @@ class BenchmarkProtocol(Protocol):
         train, test = _at_most(self.most_train, train, seed), _at_most(self.most_test, test, seed)
         share = max(THRESHOLD_SHARE, min(0.5, FEWEST_THRESHOLD_ROWS / len(train)))
         _, threshold_rows = _stratified(data, train, share, seed)
-        return [
-            Part(repetition, 0, seed + repetition, train, test, threshold_rows=threshold_rows)
-        ]
+        return [Part(repetition, 0, seed + repetition, train, test, threshold_rows=threshold_rows)]
 
     def describe(self) -> str:
         """Return the sentence that says in a caption what was done."""

@@ -260,8 +260,8 @@ class Store:
         threshold : float or str, optional
             A number predicts labels anew with this fixed threshold on the scale of the method's
             own. A rule of :data:`splmll.thresholds.RULES` is fitted on the validation rows, which
-            only the protocols ``"paper"`` and ``"benchmark"`` have: on test rows it would flatter. By default the labels
-            that were predicted.
+            only the protocols ``"paper"`` and ``"benchmark"`` have: on test rows it would flatter.
+            By default the labels that were predicted.
         keys : iterable of str, optional
             Only these units; by default all.
         **options

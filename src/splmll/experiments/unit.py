@@ -209,6 +209,8 @@ class Unit:
             return method.set_params(rule=rule)
         if _takes_threshold(method, rule):
             return method.set_params(threshold=rule)
+        if isinstance(method, Pipeline) and _takes_threshold(method[-1], rule):
+            return method.set_params(**{f"{method.steps[-1][0]}__threshold": rule})
         return ThresholdTuner(method, rule)
 
 

@@ -90,6 +90,47 @@ def _read(content: bytes) -> pd.DataFrame:
     return table[list(COLUMNS)]
 
 
+def read_own_results(path: str | os.PathLike[str]) -> pd.DataFrame:
+    """Read results of one's own, to stand beside the benchmark's.
+
+    Parameters
+    ----------
+    path : path-like
+        A CSV file with the columns data, method, measure (names of
+        :data:`splmll.metrics.MEASURES`) and value. The columns rule ("tuned" or "own" for measures
+        of labels), seed, seconds and memory_mb may be left out.
+
+    Returns
+    -------
+    table : DataFrame
+        In the form of :func:`frozen_results`.
+    """
+    mine = pd.read_csv(path)
+    for column in ("data", "method", "measure", "value"):
+        if column not in mine:
+            raise ValueError(
+                f"{path} has no column {column!r}: a table of results has data, method, measure "
+                "and value. To compare methods on a table of rows, leave out --with-published."
+            )
+    unknown = set(mine["measure"]) - set(MEASURES)
+    if unknown:
+        raise ValueError(f"There is no measure {min(unknown)!r}; known are {', '.join(MEASURES)}.")
+    known = set(frozen_results()["data"])
+    strange = set(mine["data"]) - known
+    if strange:
+        raise ValueError(
+            f"The benchmark has no results on {min(strange)!r}; it has {', '.join(sorted(known))}."
+        )
+    of_labels = mine["measure"].map(lambda name: MEASURES[name].needs == "labels")
+    if "rule" not in mine:
+        mine["rule"] = np.where(of_labels, "tuned", "scores")
+    usual = {"seed": 0, "search": "none", "status": "done", "versions": ""}
+    for column in COLUMNS:
+        if column not in mine:
+            mine[column] = usual.get(column, np.nan)
+    return mine[list(COLUMNS)]
+
+
 def tidy(store: Store) -> pd.DataFrame:
     """Return the benchmark's cells in a store as a tidy table.
 
@@ -131,9 +172,7 @@ def tidy(store: Store) -> pd.DataFrame:
             lines.append({**facts, "measure": name, "rule": "own", "value": cell[name]})
     table = pd.DataFrame(lines, columns=list(COLUMNS))
     table["value"] = table["value"].astype(float).round(DIGITS)
-    return table.sort_values(
-        ["search", "data", "method", "seed"], kind="stable", ignore_index=True
-    )
+    return table.sort_values(["search", "data", "method", "seed"], kind="stable", ignore_index=True)
 
 
 def versions_words(versions: str) -> str:

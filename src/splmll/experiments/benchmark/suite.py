@@ -18,7 +18,6 @@ import pandas as pd
 
 from splmll.experiments.benchmark.frozen import frozen_results, tidy
 from splmll.experiments.benchmark.peers import missing_peers, peers
-from splmll.experiments.contestants import CONTESTANTS
 from splmll.experiments.protocol import BenchmarkProtocol
 from splmll.experiments.runner import Experiment
 from splmll.experiments.search import Search
@@ -125,6 +124,8 @@ class Benchmark:
         Folder of the store; a benchmark that was stopped goes on from there.
     data, methods : sequence of str, optional
         Only these; by default all.
+    own : mapping of str to estimator, optional
+        Estimators of one's own beside them, or alone with ``methods=[]``.
     searched : bool, default=False
         The second table: a search for settings inside the training rows, with the same number of
         candidates for every method, on the six smallest sets.
@@ -149,6 +150,7 @@ class Benchmark:
         *,
         data: Sequence[str] | None = None,
         methods: Sequence[str] | None = None,
+        own: Mapping[str, Any] | None = None,
         searched: bool = False,
         seeds: int = 1,
         quick: bool = False,
@@ -162,7 +164,7 @@ class Benchmark:
         there = benchmark_methods()
         usual_methods = QUICK_METHODS if quick else tuple(there)
         wanted = usual_methods if methods is None else [_known(n, there, "method") for n in methods]
-        self.methods = {name: there[name] for name in wanted}
+        self.methods = {**{name: there[name] for name in wanted}, **(own or {})}
         self.searched = searched
         self.seeds = seeds
         self.processor_limit = processor_limit
@@ -261,9 +263,7 @@ class _Ordered(Experiment):
 
     def __init__(self, benchmark: Benchmark, plan: pd.DataFrame) -> None:
         kept = plan[~plan["left_out"]]
-        self._order = {
-            pair: place for place, pair in enumerate(zip(kept["data"], kept["method"]))
-        }
+        self._order = {pair: place for place, pair in enumerate(zip(kept["data"], kept["method"]))}
         super().__init__(
             benchmark.data,
             [
