@@ -199,7 +199,7 @@ def _rank_table(comparison: Comparison, ranks: Ranks) -> Part:
     titles = {"all": "all measures"} | {name: MEASURES[name].title for name in order[1:]}
     others = [name for name in comparison.cells["method"].unique() if name not in values.index]
     values = values.reindex([*values.index, *others])
-    shown = values.map(lambda rank: MISSING if pd.isna(rank) else f"{rank:.{RANK_DIGITS}f}")
+    shown = values.map(lambda rank: MISSING if pd.isna(rank) else f"<span>{rank:.2f}</span>")
     shown["failed runs"] = [
         str(int((comparison.failed["method"] == name).sum())) for name in values.index
     ]
@@ -264,7 +264,7 @@ def _shown(line: dict[Any, Any]) -> str:
     if line["status"] != "done":
         text = f'<span class="failed">{html.escape(line["status"])}</span>'
     else:
-        text = f"{line['mean']:.3f}"
+        text = f"<span>{line['mean']:.3f}</span>"
         if pd.notna(line["std"]):
             text += f" <small>± {line['std']:.3f}</small>"
     if line["note"]:

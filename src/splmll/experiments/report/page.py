@@ -203,7 +203,7 @@ def styled(
     """
     names = [str(each) for each in shown.index]
     # Methods may have several lines, which Styler's classes cannot tell apart by name.
-    plain = shown.reset_index(drop=True)
+    plain = shown.reset_index(drop=True).rename_axis(columns=None)
     style = plain.style.format_index(escape="html", axis=1)
     style = style.relabel_index([html.escape(each) for each in names], axis=0)
     if marks is not None:
