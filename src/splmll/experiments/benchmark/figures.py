@@ -95,7 +95,8 @@ def price_figure(standing: Standing, measure: str = "average_precision") -> Figu
         ax.set_ylim(low - 0.15 * (values.max() - low), values.max() + 0.08 * (values.max() - low))
         ax.tick_params(labelsize=7)
         ax.spines[["top", "right"]].set_visible(False)
-    axes[0, 0].legend(frameon=False, fontsize=7.5, loc="lower right")
+    handles, names = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside upper left", frameon=False, fontsize=8)
     figure.supxlabel("processor seconds for fit and prediction", fontsize=9)
     figure.supylabel(MEASURES[measure].title, fontsize=9)
     return figure

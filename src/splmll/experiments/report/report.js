@@ -36,3 +36,8 @@ document.querySelectorAll("table.numbers").forEach((table) => {
     header.append(button);
   });
 });
+
+// On paper nothing is folded.
+window.addEventListener("beforeprint", () => {
+  document.querySelectorAll("details.more").forEach((each) => (each.open = true));
+});
