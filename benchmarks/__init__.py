@@ -19,6 +19,7 @@ SCRIPTS = (
     "annotation_page",
     "past_one_machine",
     "model_file_memory",
+    "import_speed",
     "metrics_speed",
     "stratification_speed",
     "method_speed",

@@ -1,6 +1,6 @@
 """Annotating with few questions: adaptive ones, landmark answers, wrong labels, which rows first.
 
-Protocol: the standard split, seed 0, threshold rule "micro-f1" tuned out of fold; a fit chooses on
+Protocol: the standard split, seed 0, threshold rule "micro_f1" tuned out of fold; a fit chooses on
 training rows alone, but its design was compared on these sets and seeds. Embeddings: "svm" on
 bibtex, reuters and goemotions, "kernel" on yeast and corel5k, "trees" on birds;
 ``--embedding auto`` takes the default instead.

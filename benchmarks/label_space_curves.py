@@ -25,7 +25,7 @@ import pandas as pd
 
 from benchmarks.landmark_quality import split
 from splmll import SPLMLL, evaluate
-from splmll.methods import METHODS
+from splmll.catalogue import METHODS
 from splmll.metrics import MEASURES, PAPER_MEASURES
 
 COUNTS = {"yeast": (1, 2, 3, 5, 7, 10, 14), "corel5k": (5, 10, 25, 50, 100, 175, 260)}

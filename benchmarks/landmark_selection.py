@@ -43,7 +43,7 @@ MEASURES = ("ranking_loss", "average_precision", "micro_f1")
 DRAWS = 5
 RIDGES = (0.1, 1.0, 10.0, 100.0, 1000.0)
 CLOSE = 0.002  # as good as the first
-RULE = "micro-f1"
+RULE = "micro_f1"
 
 
 def split(name: str, seed: int = 0) -> tuple[Any, np.ndarray, Any, np.ndarray]:

@@ -53,7 +53,7 @@ def measure(quick: bool) -> Iterator[Finding]:
     for size in QUICK_SIZES if quick else SIZES:
         X, Y = make_data(*size)
         models = {
-            solver: LEML(0.5, lam=10.0, solver=solver, max_iter=TURNS, tol=0.0)
+            solver: LEML(0.5, ridge=10.0, solver=solver, max_iter=TURNS, tol=0.0)
             for solver in ("direct", "cg")
         }
         calls = {solver: partial(model.fit, X, Y) for solver, model in models.items()}

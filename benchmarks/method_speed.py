@@ -61,7 +61,7 @@ def against_peer(name: str, repeats: int) -> Iterator[Finding]:
     dense = [not sparse.issparse(X), True]
     contests: dict[str, tuple[Any, Any]] = {
         "one chain": (
-            EnsembleOfClassifierChains(learner, n_chains=1, bootstrap=False, order=order),
+            EnsembleOfClassifierChains(learner, n_estimators=1, bootstrap=False, order=order),
             problem_transform.ClassifierChain(learner, require_dense=dense, order=order),
         ),
         "binary relevance": (
@@ -98,7 +98,7 @@ def single_rows(name: str, repeats: int) -> Iterator[Finding]:
         "BinaryRelevance": BinaryRelevance().fit(X, Y),
         "MLkNN": MLkNN().fit(X, Y),
         "RAkEL": RAkEL(random_state=0).fit(X, Y),
-        "one chain": EnsembleOfClassifierChains(n_chains=1, random_state=0).fit(X, Y),
+        "one chain": EnsembleOfClassifierChains(n_estimators=1, random_state=0).fit(X, Y),
         "ten chains": EnsembleOfClassifierChains(random_state=0).fit(X, Y),
     }
     calls = {title: partial(model.predict, X[[0]]) for title, model in models.items()}

@@ -37,7 +37,7 @@ DATA = (
 EMBEDDINGS = ("linear", "svm", "mlp")
 MEASURES = ("ranking_loss", "average_precision", "micro_f1")
 MOST_TRAIN, MOST_TEST = 2000, 1000
-RULE = "micro-f1"
+RULE = "micro_f1"
 
 
 def some(rows: int, most: int) -> np.ndarray:

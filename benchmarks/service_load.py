@@ -122,7 +122,12 @@ def soak(folder: Path, bodies: Path, quick: bool) -> Iterator[Finding]:
         used = processor_seconds(process) - before
     answered, memory = found["answered"], found["memory"]
     p50, p99 = found["p50"], found["p99"]
-    details = {"reloads": found["reloads"], "seconds": seconds, "memory": memory}
+    details = {
+        "reloads": found["reloads"],
+        "seconds": seconds,
+        "memory": memory,
+        "load average": os.getloadavg()[0],  # of the last minute, our own included
+    }
     yield Finding(f"{title}: answers a second", answered / seconds, "/s", details=details)
     yield Finding(f"{title}: errors", found["errors"], high=0)
     yield Finding(f"{title}: median", p50, "ms")

@@ -1,7 +1,7 @@
 """Write the measured numbers into the documentation: ``python -m benchmarks.tables``.
 
 It reads the JSON file of a full run and fills the marked parts of ``docs/benchmarks.md`` and
-``docs/past_one_machine.md``; the words around them stay as they are.
+``docs/howto/cluster.md``; the words around them stay as they are.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def main() -> None:
     line = machine_line(results)
     fill(options.docs / "benchmarks.md", "scale", f"{line}\n\n{scale_table(results)}")
     if "past_one_machine" in results["scripts"]:
-        fill(options.docs / "past_one_machine.md", "plan", f"{line}\n\n{plan_table(results)}")
+        fill(options.docs / "howto" / "cluster.md", "plan", f"{line}\n\n{plan_table(results)}")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from splmll import SPLMLL, PublishedSPLMLL
 from splmll.base import Capabilities
-from splmll.methods import METHODS
+from splmll.catalogue import METHODS
 
 
 def methods_table() -> str:

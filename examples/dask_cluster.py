@@ -1,18 +1,11 @@
-"""On a Dask cluster: the units of an experiment, and one fit on rows that lie in several blocks.
+"""
+On a Dask cluster
+=================
 
-Here the cluster is two processes on this machine. With the address of another scheduler, such as
+The units of an experiment, and one fit on rows that lie in several blocks. Here the cluster is
+two processes on this machine. With the address of another scheduler, such as
 "tcp://10.0.0.1:8786", it is many machines, and nothing else changes. A fit on Dask arrays never
 brings their rows together: each block is summed up where it is.
-
-It prints::
-
-    3 units: {'done': 3}
-                      micro_f1  ranking_loss
-    method
-    SPL-MLL (linear)     0.656         0.174
-    ML-kNN               0.636         0.171
-    PLST                 0.631         0.181
-    one fit on 5 blocks: micro-F1 0.656
 """
 
 from tempfile import TemporaryDirectory
@@ -38,8 +31,10 @@ def main() -> None:
         results = experiment.run(folder, scheduler=two.scheduler_address)
         blocks = [da.from_array(part, chunks=(300, -1)) for part in (X, Y)]
         model = SPLMLL("linear", random_state=0).fit(*blocks)
+    table = results.set_index("method")[["micro_f1", "ranking_loss"]]
+    table.plot.barh(subplots=True, layout=(1, 2), sharex=False, ylabel="", legend=False)
     print(f"{len(results)} units: {results['status'].value_counts().to_dict()}")
-    print(results.set_index("method")[["micro_f1", "ranking_loss"]].round(3))
+    print(table.round(3))
     reached = micro_f1(Y_test, model.predict(X_test))
     print(f"one fit on {blocks[0].numblocks[0]} blocks: micro-F1 {reached:.3f}")
 

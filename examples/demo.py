@@ -34,7 +34,7 @@ from splmll.plots import ConvergenceDisplay, LabelCooccurrenceDisplay, LandmarkH
 SEED = 0
 FEW = 7  # landmarks of the second model: half of the labels
 EXPLAINED_ROW = 0  # which test row is taken apart
-TUNED = "micro-f1"  # the default rule of SPLMLL
+TUNED = "micro_f1"  # the default rule of SPLMLL
 
 
 def landmark_model(**changes: Any) -> SPLMLL:

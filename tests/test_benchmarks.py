@@ -145,9 +145,11 @@ def test_workers_are_useful_until_reducing_takes_over(monkeypatch: pytest.Monkey
 
 
 def test_tables_fill_only_what_is_marked(tmp_path: Path) -> None:
-    for page, mark in (("benchmarks", "scale"), ("past_one_machine", "plan")):
+    for page, mark in (("benchmarks", "scale"), ("howto/cluster", "plan")):
         text = f"before\n<!-- {mark}:start -->\nold\n<!-- {mark}:end -->\nafter\n"
-        (tmp_path / f"{page}.md").write_text(text)
+        file = tmp_path / f"{page}.md"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text)
     rates = far.Rates(20_000.0, 2**29, 25.0, 1e-9)
     found = [Finding("one worker", 20_000.0, "rows/s", details=vars(rates))]
     found += [Finding("handed on", 512.0, "MiB"), Finding("pairs", 5722.0, "MiB")]
@@ -166,7 +168,7 @@ def test_tables_fill_only_what_is_marked(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "benchmarks.tables", "--docs", str(tmp_path)]
     subprocess.run([*command, str(tmp_path / "found.json")], cwd=ROOT, check=True)
     speed, plan = (
-        (tmp_path / f"{page}.md").read_text() for page in ("benchmarks", "past_one_machine")
+        (tmp_path / f"{page}.md").read_text() for page in ("benchmarks", "howto/cluster")
     )
     assert "| ours beside theirs | 2 times its time | at most 1.5 | missed |" in speed
     assert "not measured: no omikuji" in speed

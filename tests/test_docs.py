@@ -1,5 +1,6 @@
 """The documentation: every relative link leads somewhere, every Python block runs as printed."""
 
+import pkgutil
 import re
 import runpy
 
@@ -7,12 +8,16 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pytest
 
+import splmll
 from markdown_blocks import ROOT, anchors, links, python_blocks, run_block
 
 mpl.use("Agg")
 
-DOCS = sorted((ROOT / "docs").rglob("*.md"))
+# What `make docs` writes beside the sources is not a source.
+WRITTEN = {"gallery", "generated"}
+DOCS = sorted(page for page in (ROOT / "docs").rglob("*.md") if not WRITTEN & set(page.parts))
 PAGES = [*DOCS, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+WHOLE = {"flags": re.DOTALL | re.MULTILINE}
 CASES, NAMES = python_blocks(DOCS)
 LINKS = [(page, target) for page in PAGES for target in links(page)]
 
@@ -29,15 +34,52 @@ def test_block_runs_as_printed(path, line, code, tmp_path, monkeypatch):
 def test_link_leads_somewhere(page, target):
     place, _, anchor = target.partition("#")
     file = page.parent / place if place else page
+    if file.parent.name == "gallery":  # made from an example of the same name
+        file = ROOT / "examples" / f"{file.stem}.py"
     assert file.exists()
     if anchor:
         assert anchor in anchors(file)
 
 
 def test_every_page_can_be_reached_from_the_index():
-    index = ROOT / "docs" / "index.md"
-    reached = {(index.parent / target.partition("#")[0]).resolve() for target in links(index)}
-    assert {page.resolve() for page in DOCS} - reached == {index.resolve()}
+    docs = ROOT / "docs"
+    reached, coming = set(), [docs / "index.md"]
+    while coming:
+        page = coming.pop()
+        reached.add(page)
+        for tree in re.findall(r"^```{toctree}\n(.*?)^```$", page.read_text("utf-8"), **WHOLE):
+            lines = [line for line in tree.splitlines() if line and not line.startswith(":")]
+            names = [line.partition("<")[2].rstrip(">") or line for line in lines]
+            found = [page.parent / f"{name}.md" for name in names]
+            coming += [each for each in found if each.exists() and each not in reached]
+    # The article for a journal is no page of the site.
+    assert set(DOCS) - reached == {docs / "joss" / "paper.md"}
+
+
+def test_every_package_with_public_names_has_a_reference():
+    listed = set((ROOT / "docs" / "api" / "index.md").read_text("utf-8").split())
+    source = ROOT / "src" / "splmll"
+    for file in source.glob("*/__init__.py"):
+        if "__all__" in file.read_text("utf-8") and file.parent.name != "cli":
+            assert file.parent.name in listed
+    assert set(splmll.__all__) - {"__version__"} <= listed
+
+
+def test_roles_in_docstrings_name_something():
+    role = re.compile(
+        r":(?:class|func|meth|data|mod|attr|exc|obj):`(?:[^`<]*<)?[~!]?(splmll[\w.]*)"
+    )
+    for file in sorted((ROOT / "src").rglob("*.py")):
+        for name in role.findall(file.read_text("utf-8")):
+            assert named(name) is not None, f"{file.name}: {name}"
+
+
+def named(name):
+    """Return what a dotted name means, or None."""
+    try:
+        return pkgutil.resolve_name(name)
+    except (ImportError, AttributeError):
+        return None
 
 
 def test_layout_is_true_to_the_tree():

@@ -31,20 +31,23 @@ def test_there_is_a_ten_line_example():
     assert "SPLMLL" in code
 
 
-SHELL = [code.splitlines() for _, code in blocks(README, "shell")]
-COMMANDS = [line for lines in SHELL for line in lines]
-TAGGING = next(lines for lines in SHELL if any(" fit " in line for line in lines))
+def shell(path):
+    return [line for _, code in blocks(path, "shell") for line in code.splitlines()]
+
+
+COMMANDS = shell(README)
 SERVING = next(line for line in COMMANDS if line.startswith("splmll serve"))
 ASKING = next(line for line in COMMANDS if line.startswith("curl"))
-OTHERS = [
-    line for line in COMMANDS if line.startswith("splmll ") and line not in [*TAGGING, SERVING]
-]
+# The commands of the README but for the last, and those that the page on the command line adds.
+TAGGING = [line for line in COMMANDS if line.startswith("splmll ") and line != SERVING]
+TAGGING += shell(ROOT / "docs" / "command_line.md")
+OTHERS = shell(ROOT / "docs" / "howto" / "compare_methods.md")
 
 
 def test_the_two_commands_and_all_others_of_make_are_targets():
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
     assert {"make demo", "make test"} <= set(COMMANDS)
-    for command in COMMANDS:
+    for command in [*COMMANDS, *TAGGING, *OTHERS]:
         program, *arguments = shlex.split(command)
         assert program in ("make", "splmll", "curl")
         if program == "make":
@@ -92,7 +95,7 @@ def loaded(path):
 
 @pytest.fixture(scope="module")
 def tagged(own_table):
-    """What each command of "Tag your own table" printed, run in their order in one folder."""
+    """What each command on the tagging of a table printed, run in their order in one folder."""
     printed = {}
     for command in TAGGING:
         if " recover " in command:  # somebody answers for the landmarks of two rows, but for one
@@ -152,6 +155,11 @@ def test_link_leads_somewhere(target):
 def test_picture_is_small_enough_to_load_quickly():
     picture = ROOT / "docs" / "images" / "landmarks.png"
     assert picture.stat().st_size < 150_000
+
+
+def test_a_table_takes_four_commands():
+    tags = [line.split()[1] for line in COMMANDS if line.startswith("splmll ")]
+    assert tags == ["doctor", "fit", "predict", "serve"]
 
 
 def test_it_can_be_read_in_one_sitting():

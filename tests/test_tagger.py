@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import subprocess
 import sys
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pandas as pd
@@ -296,6 +296,12 @@ def test_a_model_that_is_no_tagger(tmp_path) -> None:
     save({"holds": "splmll tagger 1", "held_out": {}}, tmp_path / "part")
     with pytest.raises(ModelFileError, match="incomplete"):
         Tagger.load(tmp_path / "part")
+
+
+def test_a_tagger_without_a_pipeline_is_refused(tagger, tmp_path) -> None:
+    replace(tagger, pipeline="none").save(tmp_path / "model")
+    with pytest.raises(ModelFileError, match="the tagger in it has no pipeline"):
+        Tagger.load(tmp_path / "model")
 
 
 def test_forms_of_labels(tmp_path) -> None:

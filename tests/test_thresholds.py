@@ -19,7 +19,7 @@ from splmll.thresholds import (
     fit_threshold,
 )
 
-SINGLE_RULES = ("micro-f1", "macro-f1", "hamming", "jaccard")
+SINGLE_RULES = ("micro_f1", "macro_f1", "hamming", "jaccard")
 
 
 @st.composite
@@ -41,9 +41,9 @@ def quality(rule, Y, predicted):
     wrong = known & (predicted != Y)
     if rule == "hamming":
         return -int(wrong.sum())
-    if rule == "micro-f1":
+    if rule == "micro_f1":
         return 2 * hit.sum() / max(2 * hit.sum() + wrong.sum(), 1)
-    if rule == "macro-f1":
+    if rule == "macro_f1":
         return np.mean(2 * hit.sum(0) / np.maximum(2 * hit.sum(0) + wrong.sum(0), 1))
     union = hit.sum(1) + wrong.sum(1)
     return np.mean(np.where(union == 0, 1.0, hit.sum(1) / np.maximum(union, 1)))
@@ -64,20 +64,20 @@ def test_one_threshold_is_the_best_of_all_cuts_but_for_chance(rule, problem):
     cuts = [(scores >= cut).astype(int) for cut in all_cuts(scores)]
     best = max(quality(rule, Y, predicted) for predicted in cuts)
     chance = 0.0
-    if rule in ("micro-f1", "hamming"):
+    if rule in ("micro_f1", "hamming"):
         # Part of the standard deviation of the errors of the best cut that is furthest off.
         known = ~np.isnan(Y)
         of_best = [P for P in cuts if quality(rule, Y, P) >= best - 1e-12]
         errors = max(np.count_nonzero((Y != P) & known) for P in of_best)
         size = min(np.count_nonzero((P == 1) & known) + np.count_nonzero(Y == 1) for P in of_best)
-        chance = 0.4 * errors**0.5 / (size if rule == "micro-f1" else 1)
+        chance = 0.4 * errors**0.5 / (size if rule == "micro_f1" else 1)
     assert best - chance - 1e-12 <= reached <= best + 1e-12
 
 
-@pytest.mark.parametrize("rule", ["micro-f1", "hamming"])
+@pytest.mark.parametrize("rule", ["micro_f1", "hamming"])
 def test_the_middle_of_what_is_as_good_does_better_on_other_rows(rule):
     # Jagged curves: the highest point of a few rows is not that of the others.
-    measure = {"micro-f1": micro_f1, "hamming": lambda Y, P: -hamming_loss(Y, P)}[rule]
+    measure = {"micro_f1": micro_f1, "hamming": lambda Y, P: -hamming_loss(Y, P)}[rule]
     steady, highest = [], []
     for seed in range(30):
         rng = np.random.default_rng(seed)
@@ -96,8 +96,8 @@ def test_the_middle_of_what_is_as_good_does_better_on_other_rows(rule):
 def test_the_qualities_of_these_tests_are_the_measures_of_the_library():
     rng = np.random.default_rng(0)
     Y, P = (rng.random((60, 4)) < 0.3).astype(float), (rng.random((60, 4)) < 0.3).astype(int)
-    assert quality("micro-f1", Y, P) == pytest.approx(micro_f1(Y, P))
-    assert quality("macro-f1", Y, P) == pytest.approx(macro_f1(Y, P))
+    assert quality("micro_f1", Y, P) == pytest.approx(micro_f1(Y, P))
+    assert quality("macro_f1", Y, P) == pytest.approx(macro_f1(Y, P))
     assert quality("jaccard", Y, P) == pytest.approx(jaccard(Y, P, zero_division=1.0))
     assert quality("hamming", Y, P) == pytest.approx(-hamming_loss(Y, P) * Y.size)
 
@@ -106,13 +106,13 @@ def test_the_qualities_of_these_tests_are_the_measures_of_the_library():
 @settings(max_examples=40, deadline=None)
 def test_per_label_is_the_best_of_all_cuts_of_each_label(problem):
     Y, scores = problem
-    predicted = fit_threshold("per-label", Y, scores).apply(scores)
+    predicted = fit_threshold("per_label", Y, scores).apply(scores)
     for j in range(Y.shape[1]):
         if (Y[:, j] == 1).sum() < 5:
             continue
         column, own = Y[:, [j]], scores[:, [j]]
-        best = max(quality("micro-f1", column, (own >= cut).astype(int)) for cut in all_cuts(own))
-        assert quality("micro-f1", column, predicted[:, [j]]) == pytest.approx(best, abs=1e-12)
+        best = max(quality("micro_f1", column, (own >= cut).astype(int)) for cut in all_cuts(own))
+        assert quality("micro_f1", column, predicted[:, [j]]) == pytest.approx(best, abs=1e-12)
 
 
 @given(problem=problems())
@@ -121,8 +121,8 @@ def test_per_label_is_at_least_as_good_as_the_best_single_threshold(problem):
     Y, scores = problem
     if (Y == 1).sum(axis=0).min() < 5:
         return
-    own = quality("macro-f1", Y, fit_threshold("per-label", Y, scores).apply(scores))
-    single = quality("macro-f1", Y, fit_threshold("macro-f1", Y, scores).apply(scores))
+    own = quality("macro_f1", Y, fit_threshold("per_label", Y, scores).apply(scores))
+    single = quality("macro_f1", Y, fit_threshold("macro_f1", Y, scores).apply(scores))
     assert own >= single - 1e-12
 
 
@@ -132,13 +132,13 @@ def test_per_label_uses_the_common_threshold_for_rare_labels():
     Y[:, 2] = 0
     Y[:4, 2] = 1  # one fewer than needed
     scores = 0.3 * Y + 0.5 * rng.random(Y.shape)
-    common = fit_threshold("micro-f1", Y, scores).offset
-    fitted = fit_threshold("per-label", Y, scores)
+    common = fit_threshold("micro_f1", Y, scores).offset
+    fitted = fit_threshold("per_label", Y, scores)
     assert fitted.per_label(3)[2] == common == fitted.offset
     Y[4, 2] = 1
     assert (
-        fit_threshold("per-label", Y, scores).per_label(3)[2]
-        != fit_threshold("micro-f1", Y, scores).offset
+        fit_threshold("per_label", Y, scores).per_label(3)[2]
+        != fit_threshold("micro_f1", Y, scores).offset
     )
 
 
@@ -166,7 +166,7 @@ def test_cardinality_is_as_near_as_ties_allow(problem):
 @settings(max_examples=40, deadline=None)
 def test_top_r_rows_have_r_labels_and_none_better_is_left_out(problem):
     Y, scores = problem
-    fitted = fit_threshold("top-r", Y, scores)
+    fitted = fit_threshold("top_r", Y, scores)
     predicted = fitted.apply(scores)
     r = max(1, int(np.floor(Y.sum() / len(Y) + 0.5)))
     assert (predicted.sum(axis=1) == r).all()
@@ -226,7 +226,7 @@ def test_unknown_labels_count_nowhere():
     Y[hidden] = np.nan
     other = scores.copy()
     other[hidden] = rng.normal(scale=100, size=hidden.sum())
-    for rule in ("micro-f1", "macro-f1", "hamming", "jaccard", "per-label", "cardinality"):
+    for rule in ("micro_f1", "macro_f1", "hamming", "jaccard", "per_label", "cardinality"):
         np.testing.assert_array_equal(
             fit_threshold(rule, Y, scores).per_label(4), fit_threshold(rule, Y, other).per_label(4)
         )
@@ -254,7 +254,7 @@ def test_few_rows_keep_the_default(rule):
     assert fit_threshold(rule, Y, scores, default=0.3) != GlobalThreshold(0.3)
 
 
-@pytest.mark.parametrize("rule", ["micro-f1", "macro-f1", "jaccard", "per-label"])
+@pytest.mark.parametrize("rule", ["micro_f1", "macro_f1", "jaccard", "per_label"])
 def test_no_relevant_label_keeps_the_default(rule):
     Y, scores = np.zeros((60, 2)), np.linspace(0, 1, 120).reshape(60, 2)
     np.testing.assert_array_equal(fit_threshold(rule, Y, scores).per_label(2), [0.5, 0.5])
@@ -313,13 +313,13 @@ def test_neighbouring_floating_point_scores_are_separated():
     np.testing.assert_array_equal(fit_threshold("hamming", Y, scores).apply(scores), Y)
     single = scores.astype(np.float32)
     single[Y == 1] = np.nextafter(single[0, 0], np.float32(1))
-    np.testing.assert_array_equal(fit_threshold("micro-f1", Y, single).apply(single), Y)
+    np.testing.assert_array_equal(fit_threshold("micro_f1", Y, single).apply(single), Y)
 
 
 def test_thresholds_are_midpoints():
     scores = np.repeat([[0.2], [0.6], [0.8]], 30, axis=0)
     Y = (scores > 0.5).astype(float)
-    for rule in (*SINGLE_RULES, "per-label", "cardinality"):
+    for rule in (*SINGLE_RULES, "per_label", "cardinality"):
         assert fit_threshold(rule, Y, scores).per_label(1) == pytest.approx([0.4])
 
 
@@ -356,7 +356,7 @@ def test_fixed_rules_need_no_data_to_learn_from():
 
 def test_errors_say_what_to_do():
     Y, scores = np.zeros((60, 2)), np.zeros((60, 2))
-    with pytest.raises(ValueError, match="'per-label'"):
+    with pytest.raises(ValueError, match="'per_label'"):
         fit_threshold("best", Y, scores)
     with pytest.raises(ValueError, match="one column per label"):
         fit_threshold("hamming", Y[:, :1], scores)

@@ -1,16 +1,19 @@
 """Multi-label learning with predictable landmarks.
 
-What most people import is here: :class:`SPLMLL`, :func:`load_dataset`, :func:`read_dataset` and
-:func:`evaluate`. The rest lives in ``splmll.datasets``, ``splmll.metrics``,
-``splmll.model_selection``, ``splmll.methods``, ``splmll.plots`` and ``splmll.experiments``.
+What most people import is here: :class:`SPLMLL`, :func:`load_dataset`, :func:`read_dataset`,
+:func:`evaluate` and :func:`make_method`. The rest lives in ``splmll.datasets``, ``splmll.metrics``,
+``splmll.model_selection``, ``splmll.methods``, ``splmll.plots`` and others, which are imported when
+they are first asked for: ``import splmll; splmll.metrics`` works.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from splmll.lazy import attach
 
 if TYPE_CHECKING:
+    from splmll.catalogue import make_method
     from splmll.datasets import load_dataset, read_dataset
     from splmll.landmarks import SPLMLL
     from splmll.metrics import evaluate
@@ -18,25 +21,49 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0.dev0"
 
-__all__ = ["SPLMLL", "PublishedSPLMLL", "__version__", "evaluate", "load_dataset", "read_dataset"]
+__all__ = [
+    "SPLMLL",
+    "PublishedSPLMLL",
+    "__version__",
+    "evaluate",
+    "load_dataset",
+    "make_method",
+    "read_dataset",
+]
 
 # Loaded when first asked for: the command line answers without waiting for PyTorch.
-_HOMES = {
-    "SPLMLL": "splmll.landmarks",
-    "PublishedSPLMLL": "splmll.published",
-    "evaluate": "splmll.metrics",
-    "load_dataset": "splmll.datasets",
-    "read_dataset": "splmll.datasets",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+__getattr__, __dir__ = attach(
+    __name__,
+    {
+        "SPLMLL": "splmll.landmarks",
+        "PublishedSPLMLL": "splmll.published",
+        "evaluate": "splmll.metrics",
+        "load_dataset": "splmll.datasets",
+        "make_method": "splmll.catalogue",
+        "read_dataset": "splmll.datasets",
+    },
+    submodules=[
+        "annotation",
+        "arrays",
+        "base",
+        "callbacks",
+        "catalogue",
+        "cli",
+        "datasets",
+        "doctor",
+        "embeddings",
+        "exceptions",
+        "experiments",
+        "landmarks",
+        "methods",
+        "metrics",
+        "model_selection",
+        "onnx_export",
+        "persistence",
+        "plots",
+        "published",
+        "serving",
+        "tagging",
+        "thresholds",
+    ],
+)

@@ -1,4 +1,4 @@
-"""What numpy, scipy, pandas and torch do differently, in one place."""
+"""What numpy, scipy, pandas, polars and torch do differently, in one place."""
 
 from __future__ import annotations
 
@@ -70,6 +70,18 @@ def forget(holder: Any, *names: str) -> None:
         holder.__dict__.pop(name, None)
 
 
+def is_polars(value: Any, kind: str = "DataFrame") -> bool:
+    """Return whether this is a polars DataFrame or Series, without importing polars to find out.
+
+    Examples
+    --------
+    >>> from splmll.arrays import is_polars
+    >>> is_polars([1, 2]), is_polars([1, 2], "Series")
+    (False, False)
+    """
+    return _is_of("polars", value, kind)
+
+
 def is_torch_dataset(X: Any) -> bool:
     """Return whether this is a torch Dataset, without importing torch to find out.
 
@@ -79,7 +91,7 @@ def is_torch_dataset(X: Any) -> bool:
     >>> is_torch_dataset([1, 2])
     False
     """
-    return _is_of_torch(X, "utils", "data", "Dataset")
+    return _is_of("torch", X, "utils", "data", "Dataset")
 
 
 def is_torch_module(value: Any) -> bool:
@@ -91,12 +103,12 @@ def is_torch_module(value: Any) -> bool:
     >>> is_torch_module("mlp")
     False
     """
-    return _is_of_torch(value, "nn", "Module")
+    return _is_of("torch", value, "nn", "Module")
 
 
-def _is_of_torch(value: Any, *names: str) -> bool:
-    kind: Any = sys.modules.get("torch")
+def _is_of(module: str, value: Any, *names: str) -> bool:
+    kind: Any = sys.modules.get(module)
     for name in names:
-        # Another thread may be importing torch: what is not there yet, nothing can be made of.
+        # Another thread may be importing it: what is not there yet, nothing can be made of.
         kind = getattr(kind, name, None)
     return kind is not None and isinstance(value, kind)

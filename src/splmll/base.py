@@ -13,10 +13,11 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from splmll.former import FormerNames
 from splmll.labels import LabelFormat, read_labels
 from splmll.thresholds import Threshold
 
@@ -37,6 +38,10 @@ class Capabilities:
         ``predict_proba`` estimates probabilities. Without it, it squashes scores into (0, 1).
     ranking_only : bool
         Scores have no natural cut, so a threshold is always tuned.
+    landmarks : bool
+        It explains and recovers labels by landmarks: ``explain``, ``recover``, ``complete``.
+    sample_weight : bool
+        ``fit`` takes weights of the rows, where the base learner does.
     cost : str
         How the cost of one fit grows.
 
@@ -52,10 +57,25 @@ class Capabilities:
     unknown_labels: bool = False
     probabilities: bool = False
     ranking_only: bool = False
+    landmarks: bool = False
+    sample_weight: bool = False
     cost: str = ""
 
 
-class MultilabelClassifier(ClassifierMixin, BaseEstimator):
+def has_landmarks(estimator: Any) -> bool:
+    """Return whether an estimator explains and recovers labels by landmarks: the one test of it.
+
+    Examples
+    --------
+    >>> from splmll import SPLMLL, PublishedSPLMLL
+    >>> from splmll.base import has_landmarks
+    >>> has_landmarks(SPLMLL()), has_landmarks(PublishedSPLMLL())
+    (True, False)
+    """
+    return isinstance(estimator, MultilabelClassifier) and estimator.capabilities.landmarks
+
+
+class MultilabelClassifier(ClassifierMixin, FormerNames):
     """Base of all classifiers: scikit-learn's API for label matrices.
 
     What a subclass writes:

@@ -3,7 +3,64 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
+
+#: Extra -> the packages it brings, by the names they are imported by.
+EXTRAS: dict[str, tuple[str, ...]] = {
+    "torch": ("torch",),
+    "plots": ("matplotlib",),
+    "cli": ("typer", "rich", "yaml"),
+    "experiments": ("cloudpickle", "jinja2", "scikit_posthocs", "matplotlib", "rich"),
+    "peers": ("catboost", "libmultilabel"),
+    "data": ("river",),
+    "neighbours": ("faiss",),
+    "distributed": ("dask", "distributed"),
+    "mlflow": ("mlflow",),
+    "onnx": ("onnx", "onnxruntime", "skl2onnx", "torch"),
+    "serve": ("fastapi", "uvicorn", "python_multipart", "prometheus_client", "orjson"),
+}
+
+
+def installed(package: str) -> bool:
+    """Return whether a package could be imported, without importing it.
+
+    Examples
+    --------
+    >>> from splmll.extras import installed
+    >>> installed("json"), installed("no_such_package")
+    (True, False)
+    """
+    try:
+        return find_spec(package) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def installed_extras() -> list[str]:
+    """Return the extras all of whose packages are there.
+
+    Examples
+    --------
+    >>> from splmll.extras import EXTRAS, installed_extras
+    >>> set(installed_extras()) <= set(EXTRAS)
+    True
+    """
+    return [extra for extra, packages in EXTRAS.items() if all(map(installed, packages))]
+
+
+def with_remedy(error: ModuleNotFoundError, purpose: str) -> ImportError:
+    """Return the error that says which extra brings the missing package; the same if none does.
+
+    Examples
+    --------
+    >>> from splmll.extras import with_remedy
+    >>> with_remedy(ModuleNotFoundError(name="torch"), "Network")
+    ImportError('Network needs the package torch: pip install "splmll[torch]".')
+    """
+    package = str(error.name).partition(".")[0]
+    extra = next((extra for extra, packages in EXTRAS.items() if package in packages), None)
+    return error if extra is None else ImportError(_message(package, extra, purpose))
 
 
 def required(package: str, extra: str, purpose: str) -> Any:
@@ -36,6 +93,8 @@ def required(package: str, extra: str, purpose: str) -> Any:
         return import_module(package)
     except ImportError as error:
         name = package.partition(".")[0]
-        raise ImportError(
-            f'{purpose} needs the package {name}: pip install "splmll[{extra}]".'
-        ) from error
+        raise ImportError(_message(name, extra, purpose)) from error
+
+
+def _message(package: str, extra: str, purpose: str) -> str:
+    return f'{purpose} needs the package {package}: pip install "splmll[{extra}]".'

@@ -13,21 +13,32 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Tags
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 FLOATS = (np.float64, np.float32)
 
+#: What ``scale`` may be in every estimator. Methods that compare distances also take "minmax".
+SCALES = ("auto", "standard", None)
 
-def fitted_scaler(X: Any, scale: bool | str) -> StandardScaler | None:
+#: The same as a row of ``_parameter_constraints``.
+SCALE_CONSTRAINT: list[Any] = [StrOptions({"auto", "standard"}), None]
+
+
+def fitted_scaler(
+    X: Any, scale: str | None, sample_weight: np.ndarray | None = None
+) -> StandardScaler | None:
     """Return a scaler for these features, or None where they are left as they are.
 
     Parameters
     ----------
     X : ndarray or CSR array
         Features.
-    scale : bool or "auto"
-        "auto" standardises dense features and leaves sparse ones, such as the weights of words, as
-        they are.
+    scale : {"auto", "standard"} or None
+        "standard" asks for a scaler, None for none. "auto" standardises dense features and leaves
+        sparse ones, such as the weights of words, as they are.
+    sample_weight : ndarray of shape (n_rows,), optional
+        Weights of the rows.
 
     Examples
     --------
@@ -37,9 +48,36 @@ def fitted_scaler(X: Any, scale: bool | str) -> StandardScaler | None:
     array([2.])
     """
     is_sparse = sparse.issparse(X)
-    if not (not is_sparse if scale == "auto" else scale):
+    if not standardises(scale, is_sparse):
         return None
-    return StandardScaler(with_mean=not is_sparse).fit(X)
+    return StandardScaler(with_mean=not is_sparse).fit(X, sample_weight=sample_weight)
+
+
+def standardises(scale: str | None, sparse_rows: bool) -> bool:
+    """Return whether features are standardised, for rows that are sparse or not.
+
+    Examples
+    --------
+    >>> from splmll.feature_scaling import standardises
+    >>> standardises("auto", sparse_rows=True), standardises("standard", sparse_rows=True)
+    (False, True)
+    """
+    return not sparse_rows if scale == "auto" else scale is not None
+
+
+def refuse_former_scale(scale: Any) -> None:
+    """Refuse True and False, which once meant "standard" and None.
+
+    Examples
+    --------
+    >>> from splmll.feature_scaling import refuse_former_scale
+    >>> refuse_former_scale(True)
+    Traceback (most recent call last):
+        ...
+    ValueError: scale=True is now spelt scale='standard'.
+    """
+    if isinstance(scale, bool | np.bool_):
+        raise ValueError(f"scale={scale} is now spelt scale={'standard' if scale else None!r}.")
 
 
 def scaled(X: Any, scaler: StandardScaler | None) -> Any:
@@ -50,7 +88,7 @@ def scaled(X: Any, scaler: StandardScaler | None) -> Any:
     >>> import numpy as np
     >>> from splmll.feature_scaling import fitted_scaler, scaled
     >>> X = np.array([[1.0], [3.0]])
-    >>> scaled(X, fitted_scaler(X, True)).ravel()
+    >>> scaled(X, fitted_scaler(X, "standard")).ravel()
     array([-1.,  1.])
     """
     if scaler is None:

@@ -2,7 +2,7 @@
 
 Every estimator works inside on one form, a float array or CSR array of 0 and 1 (NaN for an
 unknown label). :class:`LabelFormat` remembers what the caller used (a vector, an array, a
-sparse matrix, a DataFrame with names) so that predictions come back in that form.
+sparse matrix, a DataFrame with names, lists of tags) so that predictions come back in that form.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_array, column_or_1d
 
+from splmll.arrays import is_polars
+
 
 @dataclass(frozen=True)
 class LabelFormat:
@@ -23,8 +25,9 @@ class LabelFormat:
 
     Parameters
     ----------
-    kind : {"vector", "array", "sparse", "frame"}
-        A 1-D target (one label), a 2-D array, a sparse matrix or a DataFrame.
+    kind : {"vector", "array", "sparse", "frame", "polars", "tags", "tag_series", "polars_tags"}
+        A 1-D target (one label), a 2-D array, a sparse matrix, a DataFrame of pandas or polars, or
+        the tags of each row in a list or in a Series of pandas or polars.
     dtype : dtype
         Type of the values; predictions use it again.
     n_labels : int
@@ -33,6 +36,8 @@ class LabelFormat:
         For a vector the one or two values found in it, smaller first.
     names : ndarray of str or None
         Label names, where the labels came with names.
+    container : {"list", "tuple", "set"}, default="list"
+        What holds the tags of a row.
     """
 
     kind: str
@@ -40,17 +45,37 @@ class LabelFormat:
     n_labels: int
     classes: np.ndarray
     names: np.ndarray | None = None
+    container: str = "list"
 
     def restore(self, labels: np.ndarray, index: Any = None) -> Any:
         """Give 0/1 predictions of shape (n, n_labels) the form the caller used."""
         if self.kind == "vector":
             return self.classes[np.minimum(labels[:, 0].astype(np.intp), len(self.classes) - 1)]
+        if self.kind in TAG_KINDS:
+            return self._restore_tags(labels, index)
         labels = labels.astype(self.dtype)
         if self.kind == "sparse":
             return sparse.csr_array(labels)
         if self.kind == "frame":
             return pd.DataFrame(labels, columns=self.names, index=index)
+        if self.kind == "polars":
+            import polars as pl
+
+            assert self.names is not None
+            return pl.DataFrame(labels, schema=self.names.tolist())
         return labels
+
+    def _restore_tags(self, labels: np.ndarray, index: Any) -> Any:
+        assert self.names is not None
+        make: Any = CONTAINERS[self.container]
+        rows = [make(self.names[np.flatnonzero(row)].tolist()) for row in labels]
+        if self.kind == "tag_series":
+            return pd.Series(rows, index=index, dtype=object)
+        if self.kind == "polars_tags":
+            import polars as pl
+
+            return pl.Series(rows, dtype=pl.List(pl.String))
+        return rows
 
     def name_of(self, label: int) -> Any:
         """Return the name of a label, or its number where it has none."""
@@ -62,6 +87,10 @@ class LabelFormat:
         return labels if self.names is None else self.names[labels]
 
 
+CONTAINERS = {"list": list, "tuple": tuple, "set": set}
+TAG_KINDS = ("tags", "tag_series", "polars_tags")
+
+
 def read_labels(
     Y: Any, *, allow_unknown: bool = False, accept_sparse: bool = True, classes: Any = None
 ) -> tuple[Any, LabelFormat]:
@@ -71,7 +100,8 @@ def read_labels(
     ----------
     Y : array-like, sparse matrix, DataFrame or Series
         0/1 labels of shape (n_rows, n_labels), or a vector with at most two values for one
-        label. NaN means "not known" and is accepted only with ``allow_unknown``.
+        label. NaN means "not known" and is accepted only with ``allow_unknown``. Or the tags of
+        every row: a list or a Series of lists, tuples or sets of text. Their labels are sorted.
     allow_unknown : bool, default=False
         Whether NaN entries are accepted.
     accept_sparse : bool, default=True
@@ -96,6 +126,13 @@ def read_labels(
            [0., 1.]])
     >>> form.names_of([1]).tolist()
     ['quiet']
+    >>> labels, form = read_labels([["quiet", "happy"], [], ["quiet"]])
+    >>> labels
+    array([[1., 1.],
+           [0., 0.],
+           [0., 1.]])
+    >>> form.restore(labels)
+    [['happy', 'quiet'], [], ['quiet']]
     """
     if Y is None:
         raise ValueError(
@@ -104,17 +141,23 @@ def read_labels(
         )
     if sparse.issparse(Y):
         return _read_sparse(Y, allow_unknown, accept_sparse)
-    if isinstance(Y, pd.DataFrame):
+    if is_tags(Y):
+        return _read_tags(Y)
+    if isinstance(Y, pd.DataFrame) or is_polars(Y):
         names = np.asarray([str(column) for column in Y.columns], dtype=object)
         if len(set(names)) != len(names):
             raise ValueError(f"Label names must be unique, got {names.tolist()}.")
         values = Y.to_numpy()
         values = _as_numbers(values) if values.dtype == object else values
         dtype = np.result_type(values.dtype)
+        kind = "frame" if isinstance(Y, pd.DataFrame) else "polars"
         return _check_binary(values, allow_unknown), LabelFormat(
-            "frame", dtype, values.shape[1], np.array([0, 1]), names
+            kind, dtype, values.shape[1], np.array([0, 1]), names
         )
-    array = np.asarray(Y)
+    try:
+        array = np.asarray(Y)
+    except ValueError as error:
+        raise ValueError(f"The rows of the labels have different lengths. {_BINARISE}") from error
     if array.ndim == 2:
         array = _as_numbers(array) if array.dtype == object else array
         dtype = array.dtype
@@ -122,6 +165,81 @@ def read_labels(
             "array", dtype, array.shape[1], np.array([0, 1])
         )
     return _read_vector(Y, array, classes)
+
+
+_BINARISE = (
+    "Pass a 0/1 matrix with one column per label, or the tags of each row as a list of text. Other "
+    "things become a matrix with sklearn.preprocessing.MultiLabelBinarizer."
+)
+
+
+def is_tags(Y: Any) -> bool:
+    """Return whether every row of these labels is a collection of tags, such as ``["a", "b"]``.
+
+    Examples
+    --------
+    >>> from splmll.labels import is_tags
+    >>> is_tags([["a", "b"], ["c"]]), is_tags([{"a"}, set()]), is_tags([[1, 0], [0, 1]])
+    (True, True, False)
+    """
+    if is_polars(Y, "Series"):
+        return str(Y.dtype).startswith("List")
+    if isinstance(Y, np.ndarray | pd.Series):
+        if Y.ndim != 1 or Y.dtype.kind != "O":
+            return False
+    elif not isinstance(Y, list | tuple):
+        return False
+    for row in Y:
+        if isinstance(row, set | frozenset):
+            return True
+        if not isinstance(row, list | tuple | np.ndarray):
+            return False
+        if np.ndim(row) > 1 or (len(row) > 0 and not isinstance(row[0], str)):
+            return False
+        if len(row) > 0:
+            return True
+    return False
+
+
+def refuse_tags(Y: Any) -> None:
+    """Refuse tags in a chunk of rows: another chunk may have other tags, and so other labels."""
+    if is_tags(Y):
+        raise ValueError(
+            "Lists of tags cannot come in chunks, because a chunk does not show all labels. Turn "
+            "them into 0/1 columns first: MultiLabelBinarizer(classes=[...]).fit_transform(tags)."
+        )
+
+
+def _read_tags(Y: Any) -> tuple[np.ndarray, LabelFormat]:
+    rows = Y.to_list() if hasattr(Y, "to_list") else list(Y)
+    for number, row in enumerate(rows):
+        if not isinstance(row, list | tuple | set | frozenset | np.ndarray):
+            raise ValueError(
+                f"Row {number} of the tags is {row!r}. Every row must be a list, a tuple or a set "
+                "of text, an empty one for a row without a label."
+            )
+        if not all(isinstance(tag, str) for tag in row):
+            raise ValueError(f"Row {number} of the tags, {row!r}, is not all text. {_BINARISE}")
+    names = sorted({tag for row in rows for tag in row})
+    if not names:
+        raise ValueError("No row has a tag: need at least one label.")
+    number_of = {name: number for number, name in enumerate(names)}
+    labels = np.zeros((len(rows), len(names)))
+    for row_number, row in enumerate(rows):
+        labels[row_number, [number_of[tag] for tag in row]] = 1
+    if is_polars(Y, "Series"):
+        kind = "polars_tags"
+    else:
+        kind = "tag_series" if isinstance(Y, pd.Series) else "tags"
+    container = {tuple: "tuple", set: "set", frozenset: "set"}.get(type(rows[0]), "list")
+    return labels, LabelFormat(
+        kind,
+        np.dtype(np.int64),
+        len(names),
+        np.array([0, 1]),
+        np.asarray(names, dtype=object),
+        container,
+    )
 
 
 def _read_vector(y: Any, vector: np.ndarray, given: Any = None) -> tuple[np.ndarray, LabelFormat]:
@@ -134,11 +252,14 @@ def _read_vector(y: Any, vector: np.ndarray, given: Any = None) -> tuple[np.ndar
     if len(classes) > 2:
         raise ValueError(
             f"Only binary classification is supported. The type of the target is {kind}. "
-            "Pass several labels as a 0/1 matrix with one column per label."
+            "Pass several labels as a 0/1 matrix with one column per label, and tags in one text "
+            'as lists, for instance y.str.split(";"), or use '
+            "sklearn.preprocessing.MultiLabelBinarizer."
         )
     labels = (vector == classes[-1]) if len(classes) == 2 else np.zeros(len(vector))
     name = getattr(y, "name", None)
-    names = None if name is None else np.asarray([str(name)], dtype=object)
+    # A polars Series that was not given a name has an empty one.
+    names = None if name is None or name == "" else np.asarray([str(name)], dtype=object)
     form = LabelFormat("vector", vector.dtype, 1, classes, names)
     return labels.astype(np.float64)[:, None], form
 
@@ -170,7 +291,7 @@ def _check_binary(
     if values.dtype.kind not in "biuf":
         raise ValueError(
             f"Labels must be 0 or 1, got values of type {values.dtype}. Only binary classification "
-            "is supported. The type of the target is unknown."
+            f"is supported. The type of the target is unknown. {_BINARISE}"
         )
     if min(shape or values.shape) == 0:
         raise ValueError(

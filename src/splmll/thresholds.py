@@ -7,6 +7,7 @@ scores), never on training scores: a model that memorises would put its threshol
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Protocol
@@ -15,15 +16,17 @@ import numpy as np
 from scipy import sparse
 
 RULES = (
-    "micro-f1",
-    "macro-f1",
+    "micro_f1",
+    "macro_f1",
     "hamming",
     "jaccard",
-    "per-label",
+    "per_label",
     "cardinality",
-    "top-r",
+    "top_r",
     "linear",
 )
+
+_FORMER_RULES = {rule.replace("_", "-"): rule for rule in RULES if "_" in rule}
 
 # Fewer rows are too few to learn a threshold from: the default is kept.
 MIN_ROWS = 50
@@ -202,6 +205,7 @@ def fit_threshold(
     Y: Any,
     scores: Any,
     *,
+    informed: np.ndarray | None = None,
     never_empty: bool = False,
     default: float = 0.5,
 ) -> Threshold:
@@ -212,26 +216,29 @@ def fit_threshold(
     rule : float or str
         A number is a fixed threshold. The others are learnt:
 
-        - ``"micro-f1"``, ``"macro-f1"``, ``"hamming"``, ``"jaccard"``: the one threshold that is
+        - ``"micro_f1"``, ``"macro_f1"``, ``"hamming"``, ``"jaccard"``: the one threshold that is
           best for that measure of :mod:`splmll.metrics`. All distinct cuts are tried. For micro-F1
           and Hamming loss, it is the middle one of those that differ from the best by no more than
           chance (0.4 standard deviations of the number of errors). In Jaccard, the mean over
           rows, a row with nothing relevant and nothing predicted counts 1: with 0, anything could
           be predicted for rows without labels at no cost.
-        - ``"per-label"``: for every label the threshold with the highest F1 (SCut). A label with
+        - ``"per_label"``: for every label the threshold with the highest F1 (SCut). A label with
           fewer than ``MIN_POSITIVES`` (5) positives gets the micro-F1 threshold of all labels
           together.
         - ``"cardinality"``: the one threshold that predicts as many labels as there are (PCut).
-        - ``"top-r"``: the ``r`` best labels of every row, ``r`` the rounded cardinality (RCut).
+        - ``"top_r"``: the ``r`` best labels of every row, ``r`` the rounded cardinality (RCut).
         - ``"linear"``: a threshold per row, linear in its scores, by least squares on the
           thresholds that make the fewest errors in each row (Elisseeff and Weston, 2001). It has
           one weight per label, so it needs many more rows than labels.
 
-        With a single label the last two have nothing to compare and become ``"micro-f1"``.
+        With a single label the last two have nothing to compare and become ``"micro_f1"``.
     Y : array-like or sparse matrix of shape (n_rows, n_labels)
         0/1 labels; cells with NaN are unknown and count nowhere.
     scores : array-like of shape (n_rows, n_labels)
         Scores of the same rows from a model that has not seen them.
+    informed : bool array of shape (n_rows, n_labels), optional
+        False where a score says nothing, see :func:`informed_cells`: thresholds are fitted on the
+        other cells.
     never_empty : bool, default=False
         Give a row without a label its best-ranked one. Applied on top of the fitted rule; without
         effect for a single label, which would always be predicted.
@@ -250,7 +257,7 @@ def fit_threshold(
     >>> import numpy as np
     >>> from splmll.thresholds import fit_threshold
     >>> scores = np.linspace(0.01, 0.8, 80).reshape(-1, 1)
-    >>> fit_threshold("micro-f1", scores > 0.3, scores)
+    >>> fit_threshold("micro_f1", scores > 0.3, scores)
     GlobalThreshold(value=0.305)
     >>> fit_threshold(0.25, scores > 0.3, scores)
     GlobalThreshold(value=0.25)
@@ -258,14 +265,14 @@ def fit_threshold(
     check_rule(rule)
     if not isinstance(rule, str):
         return _wrap(GlobalThreshold(float(rule)), never_empty, np.shape(scores)[1])
-    task = _Task.check(Y, scores, default)
+    task = _Task.check(Y, scores, informed, default)
     n_rows, n_labels = task.scores.shape
     fitted: Threshold
     if n_rows < MIN_ROWS:
         fitted = GlobalThreshold(default)
     else:
-        if n_labels == 1 and rule in ("top-r", "linear"):
-            rule = "micro-f1"
+        if n_labels == 1 and rule in ("top_r", "linear"):
+            rule = "micro_f1"
         fitted = _FITS[rule](task)
     return _wrap(fitted, never_empty, n_labels)
 
@@ -281,11 +288,13 @@ def check_rule(rule: Any) -> None:
     Examples
     --------
     >>> from splmll.thresholds import check_rule
-    >>> check_rule("micro-f1")
+    >>> check_rule("micro_f1")
     >>> check_rule(0.4)
     """
     if isinstance(rule, str) and rule in RULES:
         return
+    if isinstance(rule, str) and rule in _FORMER_RULES:
+        raise ValueError(f"The threshold rule {rule!r} is now spelt {_FORMER_RULES[rule]!r}.")
     if not isinstance(rule, Real) or isinstance(rule, bool):
         raise ValueError(
             f"Unknown threshold rule {rule!r}: pass a number or one of "
@@ -293,6 +302,62 @@ def check_rule(rule: Any) -> None:
         )
     if not np.isfinite(float(rule)):
         raise ValueError(f"A fixed threshold must be a finite number, got {rule}.")
+
+
+def informed_cells(Y: Any, scores: np.ndarray) -> np.ndarray:
+    """Return which scores say something, of a model that was trained on these labels.
+
+    A model that saw only one value of a label scores all rows alike, and that score cannot be
+    compared with those of other labels: margins of one-vs-rest models are negative nearly
+    everywhere, but 0 for a label without positives.
+
+    Parameters
+    ----------
+    Y : ndarray or sparse matrix of shape (n_training_rows, n_labels)
+        The labels that the model was trained on; NaN where unknown.
+    scores : ndarray of shape (n_rows, n_labels)
+        Its scores of other rows.
+
+    Returns
+    -------
+    informed : bool array of shape (n_rows, n_labels)
+        False in the columns of labels with one value in Y whose scores are all equal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll.thresholds import informed_cells
+    >>> informed_cells(np.array([[1, 0], [0, 0]]), np.array([[-0.7, 0.0], [-0.2, 0.0]]))
+    array([[ True, False],
+           [ True, False]])
+    """
+    if sparse.issparse(Y):
+        Y = sparse.coo_array(Y)
+        n_ones = np.bincount(Y.col[Y.data == 1], minlength=Y.shape[1])
+        n_unknown = np.bincount(Y.col[np.isnan(Y.data)], minlength=Y.shape[1])
+    else:
+        n_ones = np.count_nonzero(Y == 1, axis=0)
+        n_unknown = np.count_nonzero(Y != Y, axis=0)
+    one_value = (n_ones == 0) | (n_ones == Y.shape[0] - n_unknown)
+    uninformed = one_value & (np.ptp(scores, axis=0) == 0)
+    return np.broadcast_to(~uninformed, scores.shape).copy()
+
+
+def rule_of_text(text: str) -> float | str:
+    """Return the rule or the number that the text of a threshold stands for.
+
+    Examples
+    --------
+    >>> from splmll.thresholds import rule_of_text
+    >>> rule_of_text("micro_f1"), rule_of_text("0.4")
+    ('micro_f1', 0.4)
+    """
+    rule: float | str = text
+    if text not in RULES:
+        with suppress(ValueError):  # refused below, with the names that there are
+            rule = float(text)
+    check_rule(rule)
+    return rule
 
 
 def _wrap(threshold: Threshold, never_empty: bool, n_labels: int) -> Threshold:
@@ -304,15 +369,19 @@ def _wrap(threshold: Threshold, never_empty: bool, n_labels: int) -> Threshold:
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """Scores with the two facts about each cell: is the label relevant, and is that known."""
+    """Scores with the two facts about each cell: is the label relevant, and does the cell count.
+
+    A cell counts whose label is known and whose score says something.
+    """
 
     scores: np.ndarray
     relevant: np.ndarray
     known: np.ndarray | None  # None: all of them
+    share: float  # of relevant cells among those with a known label
     default: float
 
     @classmethod
-    def check(cls, Y: Any, scores: Any, default: float) -> _Task:
+    def check(cls, Y: Any, scores: Any, informed: np.ndarray | None, default: float) -> _Task:
         scores = np.asarray(scores, dtype=np.float64)
         if scores.ndim != 2 or scores.shape != np.shape(Y):
             raise ValueError(
@@ -340,7 +409,12 @@ class _Task:
             known = ~np.isnan(Y) if Y.dtype.kind == "f" else None
             if known is not None and known.all():
                 known = None
-        return cls(scores, relevant, known, default)
+        n_known = relevant.size if known is None else np.count_nonzero(known)
+        share = np.count_nonzero(relevant) / max(n_known, 1)
+        if informed is not None and not informed.all():
+            known = informed if known is None else known & informed
+            relevant = relevant & known
+        return cls(scores, relevant, known, share, default)
 
     def ranked_cells(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return all known cells, best first: flat positions, scores, relevances."""
@@ -529,10 +603,8 @@ def _fit_per_label(task: _Task) -> PerLabelThreshold:
 
 
 def _fit_top_r(task: _Task) -> TopRanked:
-    n_rows, n_labels = task.scores.shape
-    known = n_rows * n_labels if task.known is None else np.count_nonzero(task.known)
     # Unknown cells are taken to be relevant as often as the known ones.
-    cardinality = n_labels * np.count_nonzero(task.relevant) / max(known, 1)
+    cardinality = task.scores.shape[1] * task.share
     return TopRanked(max(1, int(np.floor(cardinality + 0.5))), task.default)
 
 
@@ -591,12 +663,12 @@ def _row_thresholds(
 
 
 _FITS: dict[str, Callable[[_Task], Threshold]] = {
-    "micro-f1": _fit_micro_f1,
-    "macro-f1": _fit_macro_f1,
+    "micro_f1": _fit_micro_f1,
+    "macro_f1": _fit_macro_f1,
     "hamming": _fit_hamming,
     "jaccard": _fit_jaccard,
-    "per-label": _fit_per_label,
+    "per_label": _fit_per_label,
     "cardinality": _fit_cardinality,
-    "top-r": _fit_top_r,
+    "top_r": _fit_top_r,
     "linear": _fit_linear,
 }

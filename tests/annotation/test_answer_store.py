@@ -81,6 +81,36 @@ def test_nothing_that_was_confirmed_is_lost_by_kill_9(tmp_path: Path) -> None:
         assert store.counts().answers == sum(len(store.answers(row).known) for row in range(6))
 
 
+def test_a_power_cut_leaves_every_answer_that_was_confirmed(
+    store: AnswerStore, tmp_path: Path
+) -> None:
+    """Of the log there may be any part on the disk, but no less than when an answer was confirmed.
+
+    What was not brought to the disk is missing, or there and empty.
+    """
+    log = tmp_path / "answers.sqlite-wal"
+    assert store._base.execute("PRAGMA synchronous").fetchone() == (2,)  # each commit is brought
+    confirmed = []
+    for number in range(5):
+        store.answer("ann", number, "oil", "yes")
+        confirmed.append(log.stat().st_size)
+    file, whole, history = store.path.read_bytes(), log.read_bytes(), plain(store)
+    assert confirmed == sorted(set(confirmed))
+    edges = {size + step for size in confirmed for step in (-1, 0, 1)}
+    copy = tmp_path / "cut" / "answers.sqlite"
+    copy.parent.mkdir()
+    for size in sorted({*range(0, len(whole), 997), *edges} & set(range(len(whole) + 1))):
+        for rest in (b"", bytes(len(whole) - size)):
+            copy.write_bytes(file)
+            copy.with_name(log.name).write_bytes(whole[:size] + rest)
+            copy.with_name("answers.sqlite-shm").unlink(missing_ok=True)
+            with AnswerStore(copy) as found:
+                kept = plain(found)
+            assert kept == history[: len(kept)]
+            assert len(kept) >= sum(each <= size for each in confirmed)
+    assert len(kept) == 5
+
+
 def test_closed_all_answers_are_in_the_one_file(store: AnswerStore, tmp_path: Path) -> None:
     store.answer("ann", 0, "oil", "yes")
     store.close()

@@ -278,6 +278,20 @@ def test_suspects_are_judged_worst_first_and_by_one_annotator_each(
     assert store.answers(1).known == {names[1]: False}
     with pytest.raises(ValueError, match="is no suspect"):
         queue.answer("bob", 0, names[0], "keep")
+    with pytest.raises(ValueError, match="'yes' is no answer; give one of keep, change, skip"):
+        queue.answer("bob", 2, names[0], "yes")
+    assert store.answers(2).known == {}
+
+
+def test_the_table_itself_is_no_training_table(made: Made, tmp_path: Path, capfd) -> None:
+    table = made.folder / "new.csv"
+    status, _, said = here(
+        capfd, "annotate", table, "--model", made.folder / "model", "--train", table,
+        "--answers", tmp_path / "answers.sqlite",
+    )  # fmt: skip
+    assert status == 2
+    assert "this is the table itself, whose tags count anyway; leave out --train" in said
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_suspects_of_another_table_are_refused(made: Made, tmp_path: Path) -> None:

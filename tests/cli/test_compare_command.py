@@ -1,4 +1,4 @@
-"""``splmll compare`` and ``splmll reproduce`` as real processes."""
+"""``splmll compare`` and ``splmll reproduce``: from a file to a report, and what they refuse."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from command_runs import apart
+from command_runs import apart, here
 from splmll.datasets import Dataset, write_dataset
 
 
@@ -57,13 +57,13 @@ def test_from_a_file_to_a_table_and_a_report(corners, tmp_path) -> None:
         (["reproduce", "table2", "--data", "iris"], "No table has the data set 'iris'"),
     ],
 )
-def test_bad_input_is_one_line_and_status_2(arguments, words, tmp_path) -> None:
-    ran = apart(*arguments, "--out", tmp_path / "out")
-    assert ran.returncode == 2
-    assert ran.stderr.startswith("splmll: ")
-    assert words in ran.stderr
-    assert "Traceback" not in ran.stderr
-    assert len(ran.stderr.splitlines()) <= 2
+def test_bad_input_is_one_line_and_status_2(arguments, words, tmp_path, capfd) -> None:
+    status, _, said = here(capfd, *arguments, "--out", tmp_path / "out")
+    assert status == 2
+    assert said.startswith("splmll: ")
+    assert words in said
+    assert "Traceback" not in said
+    assert len(said.splitlines()) <= 2
     assert not (tmp_path / "out").exists()
 
 
@@ -74,11 +74,12 @@ def test_debug_shows_where_an_error_came_from() -> None:
 
 
 @pytest.mark.parametrize("command", ["compare", "reproduce"])
-def test_help_has_examples(command) -> None:
-    ran = apart(command, "--help", COLUMNS="100")
-    assert ran.returncode == 0
-    assert f"splmll {command} " in ran.stdout
-    assert "Examples" in ran.stdout
+def test_help_has_examples(command, capfd, monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    status, shown, _ = here(capfd, command, "--help")
+    assert status == 0
+    assert f"splmll {command} " in shown
+    assert "Examples" in shown
 
 
 def test_help_and_version_do_not_load_pytorch() -> None:

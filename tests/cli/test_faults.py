@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from command_runs import apart, here, trouble
+from crash_states import recorded
 from faults import FAULTS, Failing, calls_in, files_in
 from splmll.tagging import Tagger, read_examples
 from tagged_notes import write_notes
@@ -48,6 +49,27 @@ def test_predict_leaves_the_old_file(
         assert trouble(said)
         assert list(out.parent.iterdir()) == [out]
         assert out.read_text() == "old" or fault in ("fsync", "memory")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_power_cut_leaves_the_old_table_or_the_new(
+    suffix: str, notes: Path, tagger: Tagger, tmp_path: Path, capfd: Any
+) -> None:
+    model, place, after = tmp_path / "model", tmp_path / "place", tmp_path / "after"
+    tagger.save(model)
+    place.mkdir()
+    after.mkdir()
+    out = place / f"tags{suffix}"
+    out.write_bytes(b"old")
+    with recorded(place) as disk:
+        status, _, said = here(capfd, "predict", model, notes, "--out", out)
+    assert status == 0, said
+    found = {(after / out.name).read_bytes() for _ in disk.restore(after)}
+    assert found == {b"old", out.read_bytes()}
+    # When the command has ended, the new one is there to stay.
+    disk.states.clear()
+    disk.note("the end")
+    assert {(after / out.name).read_bytes() for _ in disk.restore(after)} == {out.read_bytes()}
 
 
 @pytest.mark.parametrize("fault", FAULTS)

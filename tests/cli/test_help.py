@@ -15,6 +15,7 @@ import typer
 from splmll import __version__
 from splmll.cli import main
 from splmll.cli.app import app
+from splmll.extras import installed_extras
 
 GROUP = typer.main.get_command(app)
 COMMANDS = sorted(GROUP.commands)
@@ -62,7 +63,8 @@ def test_nothing_typed_shows_the_help_and_is_bad_input() -> None:
 
 
 def test_version(capfd) -> None:
-    assert say(capfd, "--version") == (0, f"{__version__}\n")
+    extras = ", ".join(installed_extras())
+    assert say(capfd, "--version") == (0, f"{__version__}\nextras: {extras}\n")
 
 
 def test_help_does_not_wait_for_heavy_libraries() -> None:

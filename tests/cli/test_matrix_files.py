@@ -11,8 +11,8 @@ import pytest
 
 from command_runs import here, trouble
 from splmll import evaluate, load_dataset
+from splmll.catalogue import make_method
 from splmll.datasets import write_dataset
-from splmll.methods import make_method
 
 
 def test_the_files_of_mulan(data_home, tmp_path, capfd) -> None:

@@ -37,7 +37,7 @@ from splmll.methods import (
 
 # Networks that learn 60 rows in a blink.
 SMALL_NETWORK = Network(
-    (8,), dropout=0.0, learning_rate=0.05, batch_size=32, max_epochs=20, scale=False
+    (8,), dropout=0.0, learning_rate=0.05, batch_size=32, max_epochs=20, scale=None
 )
 # Algorithm 1 takes B and A down in small steps: more epochs.
 SMALL_ALTERNATION: dict[str, Any] = {
@@ -50,46 +50,45 @@ SMALL_REGRESSOR = NetworkRegressor(
     (16,), dropout=0.0, learning_rate=0.02, max_epochs=20, random_state=0
 )
 
-# One of every class, and one more where another setting takes another route through the code:
-# every entry costs a hundred checks.
+# One of every class, and one more where another setting takes another route through the code.
+# Every check fits them several times: they are small on purpose.
 ESTIMATORS: list[Any] = [
-    BinaryRelevance(LinearSVC(C=0.1), threshold="per-label", random_state=0),
+    BinaryRelevance(LinearSVC(C=0.1), threshold="per_label", random_state=0),
     MLkNN(n_neighbors=5),
     LabelPowerset(),
-    EnsembleOfPrunedSets(n_estimators=5, pruning=1, strategy="all", threshold="micro-f1"),
+    EnsembleOfPrunedSets(n_estimators=3, pruning=1, strategy="all", threshold="micro_f1"),
     RAkEL(),
-    RAkEL(LinearSVC(C=0.1), labelset_size=2, n_models=3, threshold="per-label"),
-    EnsembleOfClassifierChains(n_chains=3),
+    RAkEL(LinearSVC(C=0.1), labelset_size=2, n_estimators=3, threshold="per_label"),
+    EnsembleOfClassifierChains(n_estimators=3),
     CalibratedLabelRanking(),
     CalibratedLabelRanking(
-        DecisionTreeClassifier(max_depth=3), threshold="per-label", random_state=0
+        DecisionTreeClassifier(max_depth=3), threshold="per_label", random_state=0
     ),
-    PLST(1.0, regressor=LinearSVR(C=0.1, random_state=0), threshold="per-label"),
+    PLST(1.0, regressor=LinearSVR(C=0.1, random_state=0), threshold="per_label"),
     CPLST(),
     FaIE(),
-    FaIE(regressor=SMALL_REGRESSOR),
     MOPLMS(),
     MLCSSP(random_state=0),
     PBR(random_state=0),
     LEML(),
-    LEML(1.0, loss="logistic", threshold="micro-f1"),
+    LEML(1.0, loss="logistic", threshold="micro_f1"),
     SLEEC(n_neighbors=5),
     SLEEC(
         n_neighbors=5,
         n_clusters=2,
-        n_learners=3,
+        n_estimators=3,
         embedding_solver="svp",
         weight_sparsity=0.01,
         embedding_sparsity=0.01,
-        threshold="per-label",
+        threshold="per_label",
     ),
     C2AE(
         batch_size=32,
         feature_layer_sizes=(16,),
         label_layer_sizes=(16,),
-        learning_rate=0.02,
-        max_epochs=60,
-        patience=60,
+        learning_rate=0.05,
+        max_epochs=30,
+        patience=30,
     ),
     MLML(),
     MLFE(),
@@ -98,18 +97,22 @@ ESTIMATORS: list[Any] = [
     ThresholdedRandomForest(21),
     make_method("BR-SVM"),
     # scale="auto" leaves sparse features as they are: set, sparse and dense rows are the same.
-    SPLMLL(Linear(scale=True)),
-    SPLMLL(Linear(ridge=0.1, scale=False), n_landmarks=0.5, pull=1.0, threshold=0.5),
-    SPLMLL(OneVsRest(scale=False)),
-    SPLMLL(Kernel(scale=True), cv=3, threshold="per-label"),
+    SPLMLL(Linear(scale="standard")),
+    SPLMLL(Linear(ridge=0.1, scale=None), n_landmarks=0.5, pull=1.0, threshold=0.5),
+    SPLMLL(OneVsRest(scale=None), cv=2),
+    SPLMLL(Kernel(scale="standard"), cv=3, threshold="per_label"),
     SPLMLL(SMALL_NETWORK, cv=2),
-    SPLMLL(Trees(n_estimators=10), cv=3),
-    SPLMLL([Linear(scale=False), OneVsRest(LogisticRegression(), scale=False)], cv=2),
+    SPLMLL(Trees(n_estimators=5), cv=2),
+    SPLMLL([Linear(scale=None), OneVsRest(LogisticRegression(), scale=None)], cv=2),
     PublishedSPLMLL(**SMALL_ALTERNATION),
     # A linear map needs longer steps, or its first weights still decide what it predicts.
     PublishedSPLMLL(linear=True, learning_rate=0.1, max_epochs=60),
     PublishedSPLMLL(linear=True, solver="exact", rho=1.0),
 ]
+
+FIRST_OF_THEIR_CLASS: list[Any] = list(
+    {type(estimator): estimator for estimator in reversed(ESTIMATORS)}.values()
+)[::-1]
 
 
 def label_order_matters(estimator: Any) -> bool:
@@ -118,7 +121,7 @@ def label_order_matters(estimator: Any) -> bool:
     For instance because a seed draws an order of the labels, or the first weights of a network.
     """
     if isinstance(estimator, RAkEL):
-        return not estimator.overlapping or estimator.n_models is not None
+        return not estimator.overlapping or estimator.n_estimators is not None
     if isinstance(estimator, PublishedSPLMLL):
         return not (estimator.linear and estimator.solver == "exact")
     if isinstance(estimator, SPLMLL):

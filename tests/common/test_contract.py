@@ -1,18 +1,22 @@
 """Every estimator keeps the contract of the library."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from catalogue import ESTIMATORS
-from contract import CHECKS
+from contract import Check, checks_to_run
 
 
 def one_line(estimator: Any) -> str:
     return " ".join(repr(estimator).split())
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=one_line)
-def test_contract(estimator: Any, check: Callable[[Any], None]) -> None:
+@pytest.mark.parametrize(
+    ("estimator", "check"),
+    [
+        pytest.param(estimator, check, id=f"{one_line(estimator)}-{check.__name__}")
+        for estimator, check in checks_to_run(ESTIMATORS)
+    ],
+)
+def test_contract(estimator: Any, check: Check) -> None:
     check(estimator)

@@ -1,5 +1,6 @@
 """Mulan and MEKA ARFF: what is read, and what is refused at which line."""
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from splmll.datasets import read_dataset
 from splmll.datasets.arff import read_arff
 from splmll.exceptions import DatasetError
 
@@ -136,21 +138,38 @@ def test_sources_of_labels_in_order(tmp_path: Path) -> None:
     assert read_arff(mulan).Y.tolist() == [[0, 0]]
 
 
-@pytest.mark.parametrize("count", ["6", "-5", "-7", "0", "99"])
-def test_xml_and_relation_that_disagree(data_home: Path, tmp_path: Path, count: str) -> None:
-    """A real file whose relation line got a count that is not that of its XML file."""
+def with_count(data_home: Path, tmp_path: Path, count: str) -> tuple[Path, Path]:
+    """A real file, and its XML file beside it, with a count in the relation line."""
     text = (data_home / "emotions" / "emotions-test.arff").read_text()
     first_line, rest = text.split("\n", 1)
     assert first_line.startswith("@relation")
     path = save(tmp_path, f"@relation 'emotions: -C {count}'\n{rest}", "emotions-test.arff")
     xml = save(tmp_path, (data_home / "emotions" / "emotions.xml").read_text(), "emotions.xml")
+    return path, xml
+
+
+@pytest.mark.parametrize("count", ["5", "-5", "-7", "0", "99"])
+def test_xml_and_relation_of_different_numbers(data_home: Path, tmp_path: Path, count: str) -> None:
+    path, xml = with_count(data_home, tmp_path, count)
     refused(path, rf"emotions\.xml .* and -C {count} .*labels='.*' or label_count={count}", None)
     assert read_arff(path, xml).label_names == LABELS["emotions"]
-    if count == "6":
+
+
+def test_xml_wins_where_the_count_means_as_many_other_attributes(
+    data_home: Path, tmp_path: Path
+) -> None:
+    """As in the wild: labels stand last, and `-C 6` would take six features for them."""
+    path, xml = with_count(data_home, tmp_path, "6")
+    with pytest.warns(UserWarning, match=r"emotions\.xml .* -C 6 .*labels='.*' or label_count=6"):
+        dataset = read_dataset(path)
+    assert dataset.label_names == LABELS["emotions"]
+    with warnings.catch_warnings():  # who says which is meant is not warned
+        warnings.simplefilter("error")
+        assert read_arff(path, xml).label_names == LABELS["emotions"]
         assert read_arff(path, label_count=-6).label_names == LABELS["emotions"]
-        # What the count means where nothing contradicts it: here features, which are not 0 or 1.
-        xml.unlink()
-        refused(path, "is not 0 or 1", 83)
+    # What the count means where nothing contradicts it: here features, which are not 0 or 1.
+    xml.unlink()
+    refused(path, "is not 0 or 1", 83)
 
 
 def test_xml_and_relation_that_agree(tmp_path: Path) -> None:

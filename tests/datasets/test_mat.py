@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -152,6 +153,30 @@ def test_not_a_mat_file(tmp_path: Path, content: bytes, part: str) -> None:
     file = tmp_path / "bad.mat"
     file.write_bytes(content)
     with pytest.raises(DatasetError, match=r"bad\.mat") as caught:
+        read_mat(file, features="X", labels="Y")
+    assert part in str(caught.value)
+
+
+def element(kind: int, content: bytes, length: int | None = None) -> bytes:
+    """A data element as MATLAB writes it: type, length, content to a multiple of eight bytes."""
+    padded = content + b"\0" * (-len(content) % 8)
+    return struct.pack("<II", kind, len(content) if length is None else length) + padded
+
+
+@pytest.mark.parametrize(
+    ("inside", "part"),
+    [
+        (element(6, b""), "a variable has no class"),
+        (element(6, b"abc"), "no whole number of numbers"),
+        (element(9, b"\0" * 8), "the unexpected type 9"),
+        (struct.pack("<II", 5 << 16 | 6, 0), "longer than four bytes"),
+        (element(6, b"\6\0\0\0" + b"\0" * 4) + element(5, b"\1\0\0\0"), "has the shape (1,)"),
+    ],
+)
+def test_variables_that_keep_to_no_format(tmp_path: Path, inside: bytes, part: str) -> None:
+    file = tmp_path / "bad.mat"
+    file.write_bytes(b"MATLAB 5.0".ljust(124) + b"\x00\x01IM" + element(14, inside))
+    with pytest.raises(DatasetError, match=r"the file is damaged: .*; get it again") as caught:
         read_mat(file, features="X", labels="Y")
     assert part in str(caught.value)
 

@@ -12,6 +12,7 @@ from scipy import sparse
 from scipy.io import savemat
 
 from splmll.datasets import Dataset, DatasetError, read_dataset
+from splmll.datasets.checks import existing_file
 
 # The same two rows in every format.
 X = np.array([[1.0, 0.0], [0.0, 2.0]])
@@ -107,3 +108,14 @@ def test_hvecs_need_annotations(tmp_path: Path) -> None:
     file, _ = save(tmp_path, "x.hvecs")
     with pytest.raises(DatasetError, match="annotations="):
         read_dataset(file)
+
+
+def test_a_file_that_may_not_be_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, _ = save(tmp_path, "toy.arff")
+
+    def forbidden(self: Path, **options: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "stat", forbidden)
+    with pytest.raises(DatasetError, match=r"cannot be opened \(Permission denied\); check"):
+        existing_file(file)

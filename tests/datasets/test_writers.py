@@ -221,8 +221,13 @@ ALL = ("arff", "csv", "parquet", "libsvm")
         ({"feature_names": ["a", ""]}, ("csv", "parquet"), "empty"),
         ({"label_names": [""]}, ("csv", "parquet"), "empty"),
         ({"feature_names": ["a", "b "]}, ("csv",), "blanks around"),
+        (
+            {"X": pd.DataFrame({"a": pd.Categorical([1], categories=[1, "1"]), "b": [1.0]})},
+            ("arff",),
+            "categories of 'a' are none, or not different as text",
+        ),
     ],
-    ids=range(19),
+    ids=range(20),
 )
 def test_what_cannot_be_written(
     tmp_path: Path, changes: dict[str, Any], formats: tuple[str, ...], message: str

@@ -115,7 +115,7 @@ def test_labels_never_and_always_predicted(tagger) -> None:
     found = checks(examine(measured(tagger, [20, 21, 0, 40])))
     assert found["never-predicted"].where == ["both"]
     assert found["always-predicted"].where == ["any"]
-    assert "--threshold per-label" in found["never-predicted"].remedy
+    assert "--threshold per_label" in found["never-predicted"].remedy
 
 
 def test_labels_never_predicted_for_the_rows_of_a_file(tmp_path, capfd) -> None:

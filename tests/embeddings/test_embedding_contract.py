@@ -91,7 +91,7 @@ def predictions_of(embedding: Embedding, X, Y, fold) -> np.ndarray:
         Kernel(ridge=0.1),
         KernelSVM(),
         OneVsRest(LogisticRegression()),
-        Stochastic(alpha=0.001),
+        Stochastic(ridge=0.001),
         Trees(n_estimators=10),
     ],
     ids=["linear", "kernel", "kernel svm", "logistic", "sgd", "trees"],

@@ -43,7 +43,7 @@ def test_the_width_of_the_kernel_is_the_mean_squared_distance_of_two_rows() -> N
     X, Y, fold = data(n=40)
     distances = ((X[:, None] - X[None]) ** 2).sum(axis=-1)
     for features in (X, sparse.csr_array(X)):
-        f = Kernel(scale=False).fit(features, Y, fold)
+        f = Kernel(scale=None).fit(features, Y, fold)
         assert f.features_.gamma == pytest.approx(1 / distances.mean())
 
 
@@ -69,10 +69,10 @@ def test_a_kernel_that_sees_every_row_alone_knows_nothing_of_others() -> None:
 def test_rows_may_be_dense_at_one_end_and_sparse_at_the_other() -> None:
     X, Y, fold = data()
     for make in (Kernel, KernelSVM):
-        f = make(scale=True).fit(X, Y, fold)
+        f = make(scale="standard").fit(X, Y, fold)
         f.finish(X, Y, np.arange(3))
         assert_allclose(f.predict(sparse.csr_array(X)), f.predict(X), atol=1e-9)
-        stored = make(scale=True).fit(sparse.csr_array(X), Y, fold)
+        stored = make(scale="standard").fit(sparse.csr_array(X), Y, fold)
         stored.finish(sparse.csr_array(X), Y, np.arange(3))
         # Distances do not depend on where features are measured from.
         assert_allclose(stored.predict(X), f.predict(X), atol=1e-2)

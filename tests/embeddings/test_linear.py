@@ -48,7 +48,7 @@ def test_much_ridge_leaves_the_label_means() -> None:
 def test_unscaled_ridge_is_relative_to_the_mean_variance_of_a_feature() -> None:
     X, Y, fold = data()
     X[:, 2] = 4.0  # a constant feature: its variance is 0, not 1
-    f = Linear(ridge=0.3, scale=False).fit(X, Y, fold)
+    f = Linear(ridge=0.3, scale=None).fit(X, Y, fold)
     model = Ridge(alpha=0.3 * len(X) * X.var(axis=0).mean()).fit(X, Y)
     assert_allclose(f.predict(X), model.predict(X), atol=1e-8)
 
@@ -64,8 +64,8 @@ def test_dense_features_are_scaled_and_sparse_ones_are_not() -> None:
     X, Y, fold = data()
     dense = Linear(ridge=0.1).fit(X, Y, fold).predict(X)
     stored = Linear(ridge=0.1).fit(sparse.csr_array(X), Y, fold).predict(X)
-    assert_allclose(dense, Linear(ridge=0.1, scale=True).fit(X, Y, fold).predict(X))
-    assert_allclose(stored, Linear(ridge=0.1, scale=False).fit(X, Y, fold).predict(X), atol=1e-9)
+    assert_allclose(dense, Linear(ridge=0.1, scale="standard").fit(X, Y, fold).predict(X))
+    assert_allclose(stored, Linear(ridge=0.1, scale=None).fit(X, Y, fold).predict(X), atol=1e-9)
     assert np.abs(dense - stored).max() > 0.01
 
 
@@ -115,9 +115,9 @@ def test_sparse_features_and_labels_are_dense_ones(unknown: bool) -> None:
     X = np.where(np.abs(X) < 0.5, 0.0, X)
     if unknown:
         Y[::7, 1] = np.nan
-    dense = Linear(scale=True).fit(X, Y, fold)
+    dense = Linear(scale="standard").fit(X, Y, fold)
     for labels in (Y, sparse.csr_array(Y)):
-        f = Linear(scale=True).fit(sparse.csr_array(X), labels, fold)
+        f = Linear(scale="standard").fit(sparse.csr_array(X), labels, fold)
         assert f.ridge_ == dense.ridge_
         assert_allclose(f.predict(sparse.csr_array(X)), dense.predict(X), atol=1e-9)
         assert_allclose(f.out_of_fold_, dense.out_of_fold_, atol=1e-9)

@@ -157,6 +157,13 @@ def test_parameters_of_the_embedding_are_those_of_the_estimator() -> None:
         model.set_params(embedding__droput=0.1)
 
 
+def test_an_embedding_that_is_not_chosen_yet_has_no_parameters() -> None:
+    model = SPLMLL("auto")
+    with pytest.raises(ValueError, match=r"name the embedding first, one of .*'linear'"):
+        model.set_params(embedding__ridge=0.1)
+    assert model.set_params(embedding="linear", embedding__ridge=0.1).embedding.ridge == 0.1
+
+
 def test_parameters_of_members_of_a_blend() -> None:
     model = SPLMLL(Blend([Network((8,)), Linear()]))
     model.set_params(embedding__network__dropout=0.2, embedding__shrinkage=0.4)

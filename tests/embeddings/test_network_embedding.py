@@ -41,7 +41,7 @@ def test_networks_of_folds_are_averaged_and_do_not_see_their_fold() -> None:
 
 
 def test_the_network_is_built_as_asked() -> None:
-    f = fitted(Network((7, 5), dropout=0.25, scale=False, max_epochs=1))
+    f = fitted(Network((7, 5), dropout=0.25, scale=None, max_epochs=1))
     layers = list(f.models_[0].logits)
     widths = [(p.in_features, p.out_features) for p in layers if isinstance(p, nn.Linear)]
     assert widths == [(6, 7), (7, 5), (5, 3)]

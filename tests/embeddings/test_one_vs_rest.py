@@ -23,7 +23,7 @@ from splmll.embeddings.label_columns import LabelColumns, bounding_slope
 
 
 def fitted(estimator: Any, X: Any, Y: Any, fold: np.ndarray, seed: int = 3) -> OneVsRest:
-    return OneVsRest(estimator, scale=False).fit(X, Y, fold, FitContext(seed=seed))
+    return OneVsRest(estimator, scale=None).fit(X, Y, fold, FitContext(seed=seed))
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_the_models_of_the_search_are_used_again() -> None:
     X, Y, fold = data(n=200, C=6)
     Y[:, [1, 4]] *= np.random.default_rng(0).random((200, 2)) < 0.4
     f = OneVsRest().fit(X, Y, fold)
-    again = OneVsRest(f.estimator_, scale=True).fit(X, Y, fold)
+    again = OneVsRest(f.estimator_, scale="standard").fit(X, Y, fold)
     assert_allclose(again.out_of_fold_, f.out_of_fold_, atol=1e-6)
 
 
@@ -184,10 +184,10 @@ def test_only_dense_features_of_its_own_classifiers_are_standardised() -> None:
     def out_of_fold(rows: Any, estimator: Any = "auto", scale: bool | str = "auto") -> np.ndarray:
         return OneVsRest(estimator, scale).fit(rows, Y, fold).out_of_fold_
 
-    assert_allclose(out_of_fold(X), out_of_fold(Z, scale=False), atol=1e-6)
+    assert_allclose(out_of_fold(X), out_of_fold(Z, scale=None), atol=1e-6)
     stored = out_of_fold(sparse.csr_array(X))
-    assert_allclose(stored, out_of_fold(X, scale=False), atol=1e-3)
+    assert_allclose(stored, out_of_fold(X, scale=None), atol=1e-3)
     assert np.abs(stored - out_of_fold(X)).max() > 0.01
     given = LogisticRegression()
-    assert_allclose(out_of_fold(X, given), out_of_fold(X, given, scale=False), atol=1e-9)
-    assert_allclose(out_of_fold(X, given, scale=True), out_of_fold(Z, given), atol=1e-6)
+    assert_allclose(out_of_fold(X, given), out_of_fold(X, given, scale=None), atol=1e-9)
+    assert_allclose(out_of_fold(X, given, scale="standard"), out_of_fold(Z, given), atol=1e-6)

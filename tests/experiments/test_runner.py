@@ -16,6 +16,7 @@ import pytest
 from experiment_problems import Misbehaving, Noting, notes, small_data
 from sklearn.neighbors import KNeighborsClassifier
 
+from splmll.catalogue import METHODS
 from splmll.experiments.limits import CallFailed, LimitedProcess
 from splmll.experiments.mlflow_log import log_to_mlflow
 from splmll.experiments.progress import RunProgress
@@ -23,7 +24,7 @@ from splmll.experiments.protocol import CrossValidation
 from splmll.experiments.runner import Experiment
 from splmll.experiments.store import Owner, Store
 from splmll.experiments.unit import Unit, UnitResult
-from splmll.methods import METHODS, MLkNN
+from splmll.methods import MLkNN
 from splmll.metrics import MEASURES
 
 DATA = small_data(split=True)

@@ -11,13 +11,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from splmll import SPLMLL
+from splmll.catalogue import METHODS
 from splmll.embeddings import Linear, Network
 from splmll.experiments.contestants import CONTESTANTS
 from splmll.experiments.protocol import PROTOCOLS
 from splmll.experiments.runner import Experiment
 from splmll.experiments.search import Search, candidates, choose_settings, search_space
 from splmll.experiments.unit import Unit, run_unit
-from splmll.methods import METHODS, MLkNN, RAkEL
+from splmll.methods import MLkNN, RAkEL
 from splmll.model_selection import ThresholdTuner
 
 # Settings that cannot be fitted are part of these tests.

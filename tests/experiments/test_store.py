@@ -160,13 +160,13 @@ def test_rules_are_fitted_on_validation_rows_only(tmp_path: Path) -> None:
     store = Store(tmp_path)
     unit = keep(store, Unit("PLST", large, PROTOCOLS["paper"]))
     arrays = store.arrays(unit.key)
-    rule = fit_threshold("micro-f1", arrays.validation_truth, arrays.validation_scores)
+    rule = fit_threshold("micro_f1", arrays.validation_truth, arrays.validation_scores)
     expected = evaluate(arrays.truth, None, rule.apply(arrays.scores), ["micro_f1"])
-    recomputed = store.recompute("micro_f1", threshold="micro-f1")
+    recomputed = store.recompute("micro_f1", threshold="micro_f1")
     assert recomputed.loc[0, "micro_f1"] == expected["micro_f1"]
     keep(store, Unit("PLST", large, HELD_OUT))
     with pytest.raises(ValueError, match="has to be learnt from rows that are not measured on"):
-        store.recompute(threshold="micro-f1")
+        store.recompute(threshold="micro_f1")
 
 
 def test_an_unknown_measure_is_refused(store: Store) -> None:

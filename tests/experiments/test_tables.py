@@ -206,7 +206,7 @@ def test_conditions_are_never_mixed(results: pd.DataFrame, column: str, other: s
 
 def test_caption_states_the_conditions(results: pd.DataFrame) -> None:
     caption = comparison_table(
-        results.assign(preprocessing="minmax", threshold="micro-f1", search="grid"),
+        results.assign(preprocessing="minmax", threshold="micro_f1", search="grid"),
         TWO,
         title="Table 2",
     ).caption
@@ -214,7 +214,7 @@ def test_caption_states_the_conditions(results: pd.DataFrame) -> None:
     for words in (
         "of 2 repetitions, seeds 0 and 1.",
         "Preprocessing: minmax.",
-        "Threshold: micro-f1.",
+        "Threshold: micro_f1.",
         "Hyper-parameter search: grid.",
         "↓ smaller is better, ↑ larger is better.",
     ):

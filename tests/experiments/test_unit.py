@@ -18,19 +18,20 @@ from sklearn.multioutput import MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
+from splmll.catalogue import make_method
 from splmll.datasets import Dataset
 from splmll.experiments.protocol import PROTOCOLS, CrossValidation, HeldOut
 from splmll.experiments.search import Search
 from splmll.experiments.unit import (
     Unit,
-    changed_settings,
     compact,
     fingerprint,
     run_unit,
 )
-from splmll.methods import MLkNN, RAkEL, make_method
+from splmll.methods import MLkNN, RAkEL
 from splmll.metrics import MEASURES, evaluate
 from splmll.model_selection import ThresholdTuner
+from splmll.parameters import changed_settings
 
 DATA = small_data(split=True)
 HELD_OUT = PROTOCOLS["held-out"]
@@ -119,11 +120,11 @@ def test_a_threshold_for_all_methods() -> None:
 
 
 def test_other_libraries_get_their_threshold_from_a_tuner() -> None:
-    unit = Unit("kNN", DATA, HELD_OUT, estimator=KNeighborsClassifier(), threshold="micro-f1")
+    unit = Unit("kNN", DATA, HELD_OUT, estimator=KNeighborsClassifier(), threshold="micro_f1")
     model = unit.make_model(DATA.X)
     assert isinstance(model, ThresholdTuner)
-    assert (model.rule, model.random_state) == ("micro-f1", 0)
-    expected = ThresholdTuner(KNeighborsClassifier(), "micro-f1", random_state=0)
+    assert (model.rule, model.random_state) == ("micro_f1", 0)
+    expected = ThresholdTuner(KNeighborsClassifier(), "micro_f1", random_state=0)
     X, Y, X_test, _ = DATA.split()
     arrays = run_unit(unit).arrays
     assert arrays is not None
@@ -133,10 +134,10 @@ def test_other_libraries_get_their_threshold_from_a_tuner() -> None:
 def test_the_papers_threshold_is_a_number_and_a_rule_needs_a_tuner() -> None:
     rule, number = (
         Unit("joint + linear", DATA, HELD_OUT, threshold=threshold).make_model(DATA.X)
-        for threshold in ("micro-f1", "0.3")
+        for threshold in ("micro_f1", "0.3")
     )
     assert isinstance(rule, ThresholdTuner)
-    assert rule.rule == "micro-f1"
+    assert rule.rule == "micro_f1"
     assert number.threshold == 0.3
 
 

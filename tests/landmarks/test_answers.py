@@ -40,6 +40,25 @@ def chance_of(signs: np.ndarray, mean: np.ndarray, matrix: np.ndarray) -> float:
     return float(multivariate_normal(-turned[0], turned[1]).cdf(np.zeros(len(mean))))
 
 
+# Correlations ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "correlation"),
+    [(0.1, 0.3, 0.4), (0.1, 0.3, -0.4), (0.02, 0.02, 0.5), (0.5, 0.5, 0.5)],
+)
+def test_correlations_behind_rare_and_frequent_labels(
+    first: float, second: float, correlation: float
+) -> None:
+    """Rows in the proportions of a bivariate normal distribution, so that no chance is left."""
+    cuts = norm.ppf([first, second])
+    both = multivariate_normal(cov=[[1, correlation], [correlation, 1]]).cdf(cuts)
+    shares = np.array([both, first - both, second - both, 1 - first - second + both])
+    Y = np.repeat([[1.0, 1], [1, 0], [0, 1], [0, 0]], np.round(2e5 * shares).astype(int), axis=0)
+    found = latent_correlations(np.tile([first, second], (len(Y), 1)), Y)
+    assert found[0, 1] == pytest.approx(correlation, abs=0.005)
+
+
 # One answer, several answers -------------------------------------------------------------------
 
 
@@ -289,7 +308,7 @@ def test_strangers_tell_nothing_of_each_other() -> None:
     assert (before[:, 1:] != after[:, 1:]).mean() < 0.06
 
 
-@pytest.mark.parametrize("rule", ["hamming", "per-label", "top-r", "linear", 0.4])
+@pytest.mark.parametrize("rule", ["hamming", "per_label", "top_r", "linear", 0.4])
 def test_every_threshold_rule_completes(rule: str | float) -> None:
     X, Y = make_problem(300)
     model = SPLMLL("linear", threshold=rule, random_state=0).fit(X, Y)

@@ -152,7 +152,7 @@ def test_names_of_labels() -> None:
 
 def test_features_and_labels_in_every_form() -> None:
     X, Y = make_problem()
-    linear = Linear(scale=True)
+    linear = Linear(scale="standard")
     expected = SPLMLL(linear, random_state=0).fit(X, Y).decision_function(X)
     frame = pd.DataFrame(X).add_prefix("f")
     for x in (sparse.csr_array(X), frame):
@@ -231,9 +231,9 @@ def test_every_threshold_rule(rule: Any) -> None:
     predicted = model.predict(X_test)
     assert evaluate(Y_test, model.decision_function(X_test), predicted)["micro_f1"] > 0.6
     assert model.thresholds_.shape == (8,)
-    if rule == "per-label":
+    if rule == "per_label":
         assert len(np.unique(model.thresholds_)) > 1
-    elif rule in ("top-r", "linear"):
+    elif rule in ("top_r", "linear"):
         assert np.isnan(model.thresholds_).all()
     else:
         assert_allclose(model.thresholds_, model.offset_)

@@ -70,7 +70,7 @@ def test_knowing_more_never_recovers_worse_on_the_rows_learned_from():
     assert errors[0] == pytest.approx(Y.var(axis=0).mean())
 
 
-def learned(Y, landmarks, rule="micro-f1"):
+def learned(Y, landmarks, rule="micro_f1"):
     fold = np.arange(len(Y)) % 4
     fallback = GlobalThreshold(0.5)
     return Completion.learned(label_sums(Y, fold), landmarks, Y, fold, rule, fallback)
@@ -106,7 +106,7 @@ def test_nothing_is_filled_in_where_nothing_is_gained():
 def test_one_half_is_where_labels_begin(seed):
     rng = np.random.default_rng(seed)
     Y, _, _ = labels(seed)
-    completion = learned(Y, np.array([2, 0, 4]), rule=rng.choice(["micro-f1", "per-label"]))
+    completion = learned(Y, np.array([2, 0, 4]), rule=rng.choice(["micro_f1", "per_label"]))
     known = rng.integers(0, 2, (30, 3)).astype(float)
     known[rng.random(known.shape) < 0.4] = np.nan
     p = completion.probabilities(known)

@@ -20,7 +20,7 @@ FAIR = Y + 1.0 * RNG.normal(size=Y.shape)
 
 
 def judge(labels: Any = Y, scoring: str = "average_precision") -> Judge:
-    return Judge(labels, scoring, "micro-f1", seed=0)
+    return Judge(labels, scoring, "micro_f1", seed=0)
 
 
 def test_measures_of_groups_are_those_of_their_rows() -> None:

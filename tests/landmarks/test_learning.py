@@ -25,7 +25,7 @@ def evidence_of(F: np.ndarray, Y: np.ndarray) -> Evidence:
 
 
 def learner_of(F: np.ndarray, Y: np.ndarray, pull: Any = "auto") -> Learner:
-    return Learner(evidence_of(F, Y), pull, "average_precision", "micro-f1")
+    return Learner(evidence_of(F, Y), pull, "average_precision", "micro_f1")
 
 
 def probabilities(noise: float = 1.0, n_rows: int = 300) -> tuple[np.ndarray, np.ndarray]:

@@ -117,7 +117,7 @@ def test_sampled_rows_are_predicted_by_models_that_did_not_see_them() -> None:
 
 def out_of_fold(X: Any, Y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Decision values of the sample, before the curve that bounds them, and its folds."""
-    embedding = Stochastic(alpha=0.001, n_passes=1)
+    embedding = Stochastic(ridge=0.001, n_passes=1)
     rows, evidence = passes.learn_in_passes(
         embedding, cut(X, Y.astype(float), [400]), None, N_LABELS, 3, FitContext(seed=2)
     )

@@ -131,7 +131,7 @@ def test_the_sample_of_a_part_holds_all_of_the_whole_sample(
 SETTINGS: dict[str, dict[str, Any]] = {
     "default": {},
     "budget": {"n_landmarks": 3},
-    "given": {"embedding": Linear(ridge=0.1, scale=False), "pull": 0.1, "cv": 3},
+    "given": {"embedding": Linear(ridge=0.1, scale=None), "pull": 0.1, "cv": 3},
     "fixed threshold": {"threshold": 0.5},
 }
 
@@ -165,7 +165,7 @@ def test_blocks_are_about_as_good_as_all_rows_at_once(monkeypatch: pytest.Monkey
 def test_every_kind_of_input_gives_the_same(large: None, tmp_path: Path) -> None:
     X, Y = make_problem(ROWS)
     X = X * (np.abs(X) > 0.7)  # for sparse matrices
-    linear = Linear(scale=True)
+    linear = Linear(scale="standard")
     whole = SPLMLL(linear, random_state=0).fit(X, Y)
     assert whole.label_format_.kind == "array"
     for name, data in (("X", X), ("Y", Y)):
@@ -256,8 +256,10 @@ def test_a_libsvm_file(first: int, large: None, tmp_path: Path) -> None:
         for x, y in zip(X, Y):
             cells = " ".join(f"{i + first}:{x[i]}" for i in np.flatnonzero(x))
             lines.write(",".join(map(str, np.flatnonzero(y))) + " " + cells + "\n")
-    model = SPLMLL(Linear(scale=True), random_state=0).fit_batches(read_batches(file, rows=100))
-    whole = SPLMLL(Linear(scale=True), random_state=0).fit(X, Y)
+    model = SPLMLL(Linear(scale="standard"), random_state=0).fit_batches(
+        read_batches(file, rows=100)
+    )
+    whole = SPLMLL(Linear(scale="standard"), random_state=0).fit(X, Y)
     assert_allclose(model.decision_function(X), whole.decision_function(X), atol=1e-8)
     assert model.offset_ == pytest.approx(whole.offset_, abs=1e-8)
     assert_array_equal(model.landmarks_, whole.landmarks_)

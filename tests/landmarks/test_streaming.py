@@ -22,7 +22,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "default": {},
     "budget": {"n_landmarks": 3},
     "given pull": {"pull": 0.1, "cv": 3},
-    "threshold": {"threshold": "per-label"},
+    "threshold": {"threshold": "per_label"},
 }
 
 
@@ -86,7 +86,7 @@ def test_the_first_chunk_may_be_a_single_row() -> None:
 
 def test_chunks_as_frames_and_sparse_matrices() -> None:
     X, Y = make_problem()
-    scaled = SPLMLL(Linear(scale=True), random_state=0)
+    scaled = SPLMLL(Linear(scale="standard"), random_state=0)
     expected = in_chunks(clone(scaled), X, Y)
     stored = in_chunks(clone(scaled), sparse.csr_array(X), sparse.csr_array(Y))
     assert_same_model(stored, expected, X)
@@ -101,10 +101,10 @@ def test_chunks_as_frames_and_sparse_matrices() -> None:
 
 def test_mixed_storage() -> None:
     X, Y = make_problem()
-    model = SPLMLL(Linear(scale=True), random_state=0)
+    model = SPLMLL(Linear(scale="standard"), random_state=0)
     model.partial_fit(X[:100], sparse.csr_array(Y[:100]))
     model.partial_fit(sparse.csr_array(X[100:]), sparse.csr_array(Y[100:]))
-    expected = SPLMLL(Linear(scale=True), random_state=0).partial_fit(X, Y)
+    expected = SPLMLL(Linear(scale="standard"), random_state=0).partial_fit(X, Y)
     assert_allclose(model.decision_function(X), expected.decision_function(X), atol=1e-8)
 
 

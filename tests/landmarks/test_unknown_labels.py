@@ -109,7 +109,7 @@ def test_rows_whose_labels_are_all_unknown_count_for_nothing_but_their_features(
     X, Y = make_problem(200)
     labels = np.vstack([Y.astype(float), np.full((20, 8), np.nan)])
     features = np.vstack([X, X[:20]])
-    for threshold in ("micro-f1", "per-label", "cardinality", "top-r", "linear"):
+    for threshold in ("micro_f1", "per_label", "cardinality", "top_r", "linear"):
         model = SPLMLL("linear", threshold=threshold, random_state=0).fit(features, labels)
         full = SPLMLL("linear", threshold=threshold, random_state=0).fit(X, Y)
         assert np.abs(model.decision_function(X) - full.decision_function(X)).mean() < 0.1

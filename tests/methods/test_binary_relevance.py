@@ -189,14 +189,14 @@ def test_rules_are_fitted_on_out_of_fold_scores(problem: Problem, rule: str) -> 
 
 def test_few_rows_keep_the_default_threshold(problem: Problem) -> None:
     X, Y, _ = problem
-    model = BinaryRelevance(threshold="per-label").fit(X[:49], Y[:49])
+    model = BinaryRelevance(threshold="per_label").fit(X[:49], Y[:49])
     assert model.threshold_ == GlobalThreshold(0.5)
 
 
 @pytest.mark.parametrize("n_rows", [40, 100])
 def test_unknown_rules_are_refused(problem: Problem, n_rows: int) -> None:
     X, Y, _ = problem
-    with pytest.raises(ValueError, match=r"'best'.*pass a number or one of 'micro-f1'"):
+    with pytest.raises(ValueError, match=r"'best'.*pass a number or one of 'micro_f1'"):
         BinaryRelevance(threshold="best").fit(X[:n_rows], Y[:n_rows])
 
 

@@ -214,7 +214,7 @@ def test_ties_change_only_tied_labels(problem: Problem) -> None:
 
 def test_scores_rank_like_votes(problem: Problem) -> None:
     X, Y, X_new = problem
-    model = CalibratedLabelRanking(threshold="micro-f1").fit(X, Y)
+    model = CalibratedLabelRanking(threshold="micro_f1").fit(X, Y)
     label_votes, virtual_votes = model.votes(X_new)
     assert_array_equal(
         np.argsort(model.decision_function(X_new), axis=1), np.argsort(label_votes, axis=1)

@@ -106,11 +106,13 @@ def test_embedding_loss_written_out() -> None:
     rng = np.random.default_rng(0)
     A, E = rng.normal(size=(2, 9, 3))
     expected = ((A - E) ** 2).sum() + 0.5 * sum(((C.T @ C - np.eye(3)) ** 2).sum() for C in (A, E))
-    loss = embedding_loss(torch.tensor(A), torch.tensor(E), lam=0.5, batch_size=9)
+    loss = embedding_loss(torch.tensor(A), torch.tensor(E), orthogonality_weight=0.5, batch_size=9)
     assert loss.item() == pytest.approx(expected)
     # More rows of the same kind count as one batch of them.
     twice = (torch.tensor(np.vstack([C, C])) for C in (A, E))
-    assert embedding_loss(*twice, lam=0.5, batch_size=9).item() == pytest.approx(expected)
+    assert embedding_loss(*twice, orthogonality_weight=0.5, batch_size=9).item() == pytest.approx(
+        expected
+    )
 
 
 def networks(n_features: int = 5, n_labels: int = 4, k: int = 3) -> _Networks:
@@ -130,7 +132,9 @@ def test_whom_the_ranking_loss_reaches(rank_features: bool) -> None:
         x, y = torch.randn(20, 5), (torch.rand(20, 4) < 0.4).float()
     outputs = module(torch.cat([x, y], dim=1))
     # Without the embedding loss: a batch of 0 rows weighs nothing, so it is subtracted instead.
-    loss = _TrainingLoss(3, 20, alpha=2.0, lam=0.5, rank_features=rank_features)
+    loss = _TrainingLoss(
+        3, 20, ranking_weight=2.0, orthogonality_weight=0.5, rank_features=rank_features
+    )
     A, E, _, from_labels = outputs.split([3, 3, 4, 4], dim=1)
     ranking = loss(outputs, y, torch.ones_like(y)) - embedding_loss(A, E, 0.5, 20)
     ranking.backward()
@@ -249,16 +253,16 @@ def test_validation_rows_stop_training_and_set_the_threshold(problem: Problem) -
     scores = model.predict_proba(X[held])
     losses = double_loop(scores, Y[held], 1 - Y[held])
     assert losses.mean() == pytest.approx(watched[best], rel=1e-4)
-    expected = fit_threshold("micro-f1", Y[held], scores)
+    expected = fit_threshold("micro_f1", Y[held], scores)
     assert model.offset_ == pytest.approx(expected.offset)
 
 
 def test_other_rules_are_fitted_on_the_validation_rows_too(problem: Problem) -> None:
     X, Y, _, _ = problem
     options = {**SMALL, "max_epochs": 2}
-    model = C2AE(threshold="per-label", **options).fit(X, Y)
+    model = C2AE(threshold="per_label", **options).fit(X, Y)
     held = model.validation_rows_
-    expected = fit_threshold("per-label", Y[held], model.predict_proba(X[held]))
+    expected = fit_threshold("per_label", Y[held], model.predict_proba(X[held]))
     assert_allclose(model.thresholds_, expected.per_label(6))
     assert C2AE(threshold=0.4, **options).fit(X, Y).threshold_ == GlobalThreshold(0.4)
 
@@ -344,7 +348,7 @@ def test_the_code_fits_into_a_batch(problem: Problem) -> None:
     [
         ({"n_components": 7}, "n_components=7 does not fit 6 labels"),
         ({"n_components": 0.0}, "n_components=0.0 does not fit 6 labels"),
-        ({"alpha": -1.0}, "alpha must be 0 or more and finite, got -1.0"),
+        ({"ranking_weight": -1.0}, "ranking_weight must be 0 or more and finite, got -1.0"),
         ({"batch_size": 0}, "batch_size must be a whole number of at least 1, got 0"),
         ({"learning_rate": 0.0}, "learning_rate must be above 0 and finite, got 0.0"),
         ({"validation_fraction": 1.0}, "a share from 0 to below 1, got 1.0"),

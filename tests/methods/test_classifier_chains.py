@@ -46,7 +46,7 @@ def problem() -> Problem:
 
 
 def one_chain(learner: Any, **parameters: Any) -> EnsembleOfClassifierChains:
-    settings = {"n_chains": 1, "bootstrap": False, "order": ORDER, **parameters}
+    settings = {"n_estimators": 1, "bootstrap": False, "order": ORDER, **parameters}
     return EnsembleOfClassifierChains(learner, **settings)
 
 
@@ -117,7 +117,7 @@ def test_the_default_learner_sees_standardised_features_and_plain_labels(problem
 def test_one_label_is_bagging_of_the_base_learner(problem: Problem) -> None:
     X, Y, X_new = problem
     learner = LogisticRegression(max_iter=5000)
-    model = EnsembleOfClassifierChains(learner, n_chains=4, random_state=5).fit(X, Y[:, :1])
+    model = EnsembleOfClassifierChains(learner, n_estimators=4, random_state=5).fit(X, Y[:, :1])
     assert_array_equal(model.orders_, np.zeros((4, 1)))
     members = np.column_stack([chain[0].predict_proba(X_new)[:, 1] for chain in model.chains_])
     assert_allclose(model.predict_proba(X_new)[:, 0], members.mean(axis=1), atol=1e-12)
@@ -136,7 +136,7 @@ def test_the_first_link_of_a_chain_is_binary_relevance(problem: Problem) -> None
 @pytest.mark.parametrize("learner", [None, GaussianNB()])
 def test_the_ensemble_is_the_mean_of_its_chains(problem: Problem, learner: Any) -> None:
     X, Y, X_new = problem
-    settings: dict[str, Any] = {"n_chains": 6, "bootstrap": False, "random_state": 2}
+    settings: dict[str, Any] = {"n_estimators": 6, "bootstrap": False, "random_state": 2}
     soft = EnsembleOfClassifierChains(learner, **settings).fit(X, Y)
     hard = EnsembleOfClassifierChains(learner, voting="hard", **settings).fit(X, Y)
     assert len({tuple(order) for order in soft.orders_}) > 1
@@ -157,8 +157,8 @@ def test_places_of_labels_do_not_matter(problem: Problem) -> None:
     for order in (None, ORDER):
         # A given order names labels, so it is renamed with them.
         renamed = None if order is None else [int(np.flatnonzero(shuffle == j)[0]) for j in order]
-        one = EnsembleOfClassifierChains(n_chains=3, order=order, random_state=0).fit(X, Y)
-        other = EnsembleOfClassifierChains(n_chains=3, order=renamed, random_state=0)
+        one = EnsembleOfClassifierChains(n_estimators=3, order=order, random_state=0).fit(X, Y)
+        other = EnsembleOfClassifierChains(n_estimators=3, order=renamed, random_state=0)
         other.fit(X, Y[:, shuffle])
         assert_allclose(other.predict_proba(X_new), one.predict_proba(X_new)[:, shuffle], atol=1e-9)
         assert_array_equal(shuffle[other.orders_], one.orders_)
@@ -183,7 +183,7 @@ def test_rows_of_the_chains(
     _, Y, _ = problem
     X = np.arange(140.0)[:, None]
     model = EnsembleOfClassifierChains(
-        Recorder(), n_chains=3, bootstrap=bootstrap, max_samples=max_samples, random_state=0
+        Recorder(), n_estimators=3, bootstrap=bootstrap, max_samples=max_samples, random_state=0
     ).fit(X, Y)
     drawn = []
     for chain in model.chains_:
@@ -204,7 +204,7 @@ def test_a_label_constant_in_the_rows_of_a_chain(problem: Problem) -> None:
     Y[:, 2] = 0
     Y[0, 2] = 1  # a third of the bags miss this row
     for learner in (None, GaussianNB()):
-        model = EnsembleOfClassifierChains(learner, n_chains=8, random_state=0).fit(X, Y)
+        model = EnsembleOfClassifierChains(learner, n_estimators=8, random_state=0).fit(X, Y)
         constant = [
             chain[list(order).index(2)].learner_ is None
             for chain, order in zip(model.chains_, model.orders_)
@@ -217,7 +217,7 @@ def test_sparse_features_are_read_like_dense_ones(problem: Problem) -> None:
     X, Y, X_new = problem
     for learner in (LogisticRegression(max_iter=5000, tol=1e-8), DecisionTreeClassifier()):
         models = [
-            EnsembleOfClassifierChains(learner, n_chains=2, random_state=0).fit(form(X), Y)
+            EnsembleOfClassifierChains(learner, n_estimators=2, random_state=0).fit(form(X), Y)
             for form in (np.asarray, sparse.csr_array)
         ]
         assert_allclose(
@@ -230,7 +230,7 @@ def test_sparse_features_are_read_like_dense_ones(problem: Problem) -> None:
 def test_seeds_reach_the_learners_and_differ_between_chains(problem: Problem) -> None:
     X, Y, _ = problem
     tree = DecisionTreeClassifier(max_features=1)
-    model = EnsembleOfClassifierChains(tree, n_chains=3, random_state=0).fit(X, Y)
+    model = EnsembleOfClassifierChains(tree, n_estimators=3, random_state=0).fit(X, Y)
     seeds = [{guard.learner_.random_state for guard in chain} for chain in model.chains_]
     assert all(len(one) == 1 for one in seeds)
     assert len(set.union(*seeds)) == 3
@@ -239,7 +239,7 @@ def test_seeds_reach_the_learners_and_differ_between_chains(problem: Problem) ->
 
 def test_named_rules_are_fitted_on_out_of_fold_scores(problem: Problem) -> None:
     X, Y, X_new = problem
-    plain = EnsembleOfClassifierChains(n_chains=3, random_state=0)
+    plain = EnsembleOfClassifierChains(n_estimators=3, random_state=0)
     folds = KFold(5, shuffle=True, random_state=0)
     unseen = cross_val_predict(plain, X, Y, cv=folds, method="predict_proba")
     model = clone(plain).set_params(threshold="cardinality").fit(X, Y)
@@ -250,8 +250,8 @@ def test_named_rules_are_fitted_on_out_of_fold_scores(problem: Problem) -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_chains": 0}, "n_chains must be a whole number of at least 1, got 0"),
-        ({"n_chains": 2.5}, "n_chains must be a whole number"),
+        ({"n_estimators": 0}, "n_estimators must be a whole number of at least 1, got 0"),
+        ({"n_estimators": 2.5}, "n_estimators must be a whole number"),
         ({"voting": "loud"}, 'voting must be "soft"'),
         ({"order": [0, 1, 2]}, r"order must name each of the labels 0, \.\.\., 4 once"),
         ({"order": [0, 1, 2, 3, 3]}, "order must name each"),

@@ -82,14 +82,14 @@ def test_without_features_it_is_plst_without_centring() -> None:
     X_new = make_problem(30, 5)[0]
     V = np.linalg.svd(Y)[2][:3].T
     ridge = make_pipeline(StandardScaler(), Ridge(2.0)).fit(X, Y @ V)
-    scores = FaIE(3, alpha=0.0, ridge=2.0).fit(X, Y).decision_function(X_new) + 0.5
+    scores = FaIE(3, predictability_weight=0.0, ridge=2.0).fit(X, Y).decision_function(X_new) + 0.5
     assert_allclose(scores, ridge.predict(X_new) @ V.T, atol=1e-9)
 
 
 def test_without_features_but_centred_it_is_plst() -> None:
     X, Y = make_problem(80, 5)
     X_new = make_problem(30, 5)[0]
-    scores = FaIE(3, alpha=0.0, center=True).fit(X, Y).decision_function(X_new)
+    scores = FaIE(3, predictability_weight=0.0, center=True).fit(X, Y).decision_function(X_new)
     assert_allclose(scores, PLST(3).fit(X, Y).decision_function(X_new), atol=1e-9)
 
 
@@ -128,13 +128,13 @@ def test_codes_beyond_the_rank_are_zero(shape: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize("alpha", [-1.0, np.inf, np.nan, "1"])
 def test_an_impossible_alpha_is_refused(alpha: Any) -> None:
-    with pytest.raises(ValueError, match="alpha must be 0 or more and finite, got"):
-        FaIE(alpha=alpha).fit(*make_problem(80, 5))
+    with pytest.raises(ValueError, match="predictability_weight must be 0 or more and finite, got"):
+        FaIE(predictability_weight=alpha).fit(*make_problem(80, 5))
 
 
 @pytest.mark.parametrize(("name", "alpha"), sorted(REFERENCE))
 def test_reference_numbers(data_home: Path, name: str, alpha: float) -> None:
     X, Y, X_test, Y_test = load_dataset(name, data_home).split()
-    model = FaIE(alpha=alpha, ridge=10.0).fit(X, Y)
+    model = FaIE(predictability_weight=alpha, ridge=10.0).fit(X, Y)
     measured = evaluate(Y_test, model.decision_function(X_test), model.predict(X_test))
     assert_allclose(list(measured.values()), REFERENCE[name, alpha], rtol=0, atol=1e-3)

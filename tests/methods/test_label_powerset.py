@@ -149,7 +149,7 @@ def test_seed_reaches_the_learner(problem: Problem) -> None:
 
 def test_rules_use_the_marginals(problem: Problem) -> None:
     X, Y, X_new = problem
-    model = LabelPowerset(GaussianNB(), threshold="micro-f1").fit(X, Y)
+    model = LabelPowerset(GaussianNB(), threshold="micro_f1").fit(X, Y)
     assert isinstance(model.threshold_, GlobalThreshold)
     assert model.offset_ != 0.5
     assert_array_equal(model.predict(X_new), model.predict_proba(X_new) >= model.offset_)

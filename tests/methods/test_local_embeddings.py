@@ -233,10 +233,10 @@ def test_more_clusters_than_rows_and_rows_without_length(problem: Problem) -> No
 
 def test_one_cluster_needs_one_learner(problem: Problem) -> None:
     X, Y, X_new = problem
-    one, five = (SLEEC(n_learners=n, random_state=0).fit(X, Y) for n in (1, 5))
+    one, five = (SLEEC(n_estimators=n, random_state=0).fit(X, Y) for n in (1, 5))
     assert len(five.learners_) == 1
     assert_array_equal(five.predict_proba(X_new), one.predict_proba(X_new))
-    assert len(SLEEC(n_learners=3, n_clusters=2, random_state=0).fit(X, Y).learners_) == 3
+    assert len(SLEEC(n_estimators=3, n_clusters=2, random_state=0).fit(X, Y).learners_) == 3
 
 
 # Votes -----------------------------------------------------------------------------------------
@@ -244,7 +244,7 @@ def test_one_cluster_needs_one_learner(problem: Problem) -> None:
 
 def test_scores_are_the_mean_labels_of_neighbours_in_the_embedding(problem: Problem) -> None:
     X, Y, X_new = problem
-    model = SLEEC(4, n_clusters=2, n_learners=3, n_neighbors=7, random_state=0).fit(X, Y)
+    model = SLEEC(4, n_clusters=2, n_estimators=3, n_neighbors=7, random_state=0).fit(X, Y)
 
     def unit(rows: np.ndarray) -> np.ndarray:
         scaled = (rows - X.mean(axis=0)) / X.std(axis=0)
@@ -287,7 +287,7 @@ def test_sparsity_of_zero_changes_nothing_and_more_gives_zeros(problem: Problem)
 
 def test_the_threshold_is_tuned_on_votes_without_the_row_itself(problem: Problem) -> None:
     X, Y, X_new = problem
-    settings: dict[str, Any] = {"n_neighbors": 7, "alpha": 5.0, "random_state": 0}
+    settings: dict[str, Any] = {"n_neighbors": 7, "ridge": 5.0, "random_state": 0}
     model = SLEEC(**settings).fit(X, Y)
     cluster = model.learners_[0].clusters[0]
     scaled = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -308,7 +308,7 @@ def test_the_threshold_is_tuned_on_votes_without_the_row_itself(problem: Problem
         alone = Ridge(5.0, fit_intercept=False).fit(rows[others], Z[others])
         distance = np.linalg.norm(cluster.embedded[others] - alone.predict(rows[[row]]), axis=1)
         votes[row] = Y[others][np.argsort(distance)[:7]].mean(axis=0)
-    assert model.offset_ == pytest.approx(fit_threshold("micro-f1", Y, votes).offset)
+    assert model.offset_ == pytest.approx(fit_threshold("micro_f1", Y, votes).offset)
     assert SLEEC(threshold=0.3).fit(X, Y).threshold_ == GlobalThreshold(0.3)
     assert SLEEC().fit(X[:49], Y[:49]).threshold_ == GlobalThreshold(0.5)
     # The rule changes which labels are predicted, and no score.
@@ -337,9 +337,9 @@ def test_the_approximate_search_finds_nearly_the_same(problem: Problem) -> None:
     [
         ({"n_components": 0}, "n_components=0 does not fit 5 labels"),
         ({"n_components": 1.5}, "n_components=1.5 does not fit 5 labels"),
-        ({"n_learners": 0}, "n_learners must be a whole number of at least 1, got 0"),
+        ({"n_estimators": 0}, "n_estimators must be a whole number of at least 1, got 0"),
         ({"n_clusters": 2.0}, "n_clusters must be a whole number of at least 1, got 2.0"),
-        ({"alpha": 0.0}, "alpha must be above 0 and finite, got 0.0"),
+        ({"ridge": 0.0}, "ridge must be above 0 and finite, got 0.0"),
         ({"weight_sparsity": 1.0}, "weight_sparsity must be a share from 0 to below 1, got 1.0"),
         ({"embedding_solver": "als"}, 'must be "alternating" or "svp", got \'als\''),
         ({"search": "fast"}, "search must be one of"),
@@ -357,7 +357,7 @@ def test_impossible_parameters_are_refused(
 @pytest.mark.parametrize("name", sorted(REFERENCE))
 def test_reference_numbers(data_home: Path, name: str) -> None:
     X, Y, X_test, Y_test = load_dataset(name, data_home).split()
-    settings: dict[str, Any] = {"n_label_neighbors": 50, "n_neighbors": 25, "alpha": 2.5}
+    settings: dict[str, Any] = {"n_label_neighbors": 50, "n_neighbors": 25, "ridge": 2.5}
     model = SLEEC(20, max_iter=200, threshold=0.5, random_state=0, **settings).fit(X, Y)
     measured = evaluate(Y_test, model.decision_function(X_test), model.predict(X_test))
     # Two rows that change places among equally similar ones move the third digit.

@@ -52,7 +52,7 @@ def objective(model: LEML, X: np.ndarray, Y: np.ndarray, loss: Any) -> float:
     W = np.vstack([model.feature_factors_, model.intercept_factors_])
     known = ~np.isnan(Y)
     total = loss(Y[known], (design(X) @ W @ model.label_factors_.T)[known]).sum()
-    return total + 0.5 * model.lam * ((W**2).sum() + (model.label_factors_**2).sum())
+    return total + 0.5 * model.ridge * ((W**2).sum() + (model.label_factors_**2).sum())
 
 
 WRITTEN_OUT = {
@@ -63,23 +63,25 @@ WRITTEN_OUT = {
 
 
 @pytest.mark.parametrize("k", [1, 3, 5])
-@pytest.mark.parametrize("lam", [0.3, 1.0])
+@pytest.mark.parametrize("ridge", [0.3, 1.0])
 @pytest.mark.parametrize("solver", ["direct", "cg"])
-def test_orthonormal_features_give_soft_thresholding(k: int, lam: float, solver: str) -> None:
+def test_orthonormal_features_give_soft_thresholding(k: int, ridge: float, solver: str) -> None:
     rng = np.random.default_rng(0)
     X = np.linalg.qr(rng.normal(size=(80, 7)))[0]
     Y = (rng.random((80, 5)) < 0.4).astype(float)
-    model = LEML(k, lam=lam, solver=solver, scale=None, fit_intercept=False, **CONVERGED).fit(X, Y)
+    model = LEML(k, ridge=ridge, solver=solver, scale=None, fit_intercept=False, **CONVERGED).fit(
+        X, Y
+    )
     left, singular, right = np.linalg.svd(X.T @ Y, full_matrices=False)
-    shrunk = np.maximum(singular[:k] - lam, 0)
+    shrunk = np.maximum(singular[:k] - ridge, 0)
     expected = (left[:, :k] * shrunk) @ right[:k]
     assert_allclose(product(model), np.vstack([expected, np.zeros(5)]), atol=1e-5)
 
 
-@pytest.mark.parametrize("lam", [0.0, 1e-9])
-def test_full_rank_without_penalty_is_least_squares(problem: Problem, lam: float) -> None:
+@pytest.mark.parametrize("ridge", [0.0, 1e-9])
+def test_full_rank_without_penalty_is_least_squares(problem: Problem, ridge: float) -> None:
     X, Y, X_new = problem
-    model = LEML(1.0, lam=lam).fit(X, Y)
+    model = LEML(1.0, ridge=ridge).fit(X, Y)
     expected = np.linalg.lstsq(np.column_stack([X, np.ones(100)]), Y, rcond=None)[0]
     scores = np.column_stack([X_new, np.ones(30)]) @ expected
     assert_allclose(model.decision_function(X_new) + 0.5, scores, atol=1e-6)
@@ -88,7 +90,7 @@ def test_full_rank_without_penalty_is_least_squares(problem: Problem, lam: float
 def test_more_labels_than_features_need_no_more_components_than_features() -> None:
     rng = np.random.default_rng(1)
     X, Y = rng.normal(size=(60, 2)), (rng.random((60, 6)) < 0.5).astype(float)
-    model = LEML(6, lam=1e-9).fit(X, Y)
+    model = LEML(6, ridge=1e-9).fit(X, Y)
     assert model.n_components_ == 3
     expected = np.linalg.lstsq(design(X), Y, rcond=None)[0]
     assert_allclose(model.decision_function(X) + 0.5, design(X) @ expected, atol=1e-6)
@@ -101,7 +103,7 @@ def test_the_optimum_is_balanced_and_stationary(problem: Problem, loss: str, unk
     Y = Y.copy()
     if unknown:
         Y[np.random.default_rng(0).random(Y.shape) < 0.3] = np.nan
-    model = LEML(3, loss=loss, lam=2.0, tol=1e-13, max_iter=3000).fit(X, Y)
+    model = LEML(3, loss=loss, ridge=2.0, tol=1e-13, max_iter=3000).fit(X, Y)
     W = np.vstack([model.feature_factors_, model.intercept_factors_])
     H = model.label_factors_
     assert_allclose(W.T @ W, H.T @ H, atol=1e-9)
@@ -144,7 +146,7 @@ def test_the_objective_falls_and_is_the_documented_one(
     problem: Problem, loss: str, solver: str
 ) -> None:
     X, Y, _ = problem
-    model = LEML(2, loss=loss, solver=solver, lam=0.5, tol=0.0, max_iter=15).fit(X, Y)
+    model = LEML(2, loss=loss, solver=solver, ridge=0.5, tol=0.0, max_iter=15).fit(X, Y)
     assert model.n_iter_ == len(model.objective_) > 3
     steps = np.diff(model.objective_)
     assert steps.max() <= 1e-9
@@ -154,17 +156,17 @@ def test_the_objective_falls_and_is_the_documented_one(
 
 def test_both_solvers_find_the_same_optimum(problem: Problem) -> None:
     X, Y, X_new = problem
-    direct = LEML(2, lam=5.0, solver="direct", **CONVERGED).fit(X, Y)
-    iterative = LEML(2, lam=5.0, solver="cg", **CONVERGED).fit(X, Y)
+    direct = LEML(2, ridge=5.0, solver="direct", **CONVERGED).fit(X, Y)
+    iterative = LEML(2, ridge=5.0, solver="cg", **CONVERGED).fit(X, Y)
     assert iterative.objective_[-1] == pytest.approx(direct.objective_[-1], rel=1e-9)
     assert_allclose(iterative.decision_function(X_new), direct.decision_function(X_new), atol=1e-4)
 
 
 def test_a_full_mask_changes_nothing(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
     X, Y, X_new = problem
-    plain = LEML(2, lam=5.0, solver="cg").fit(X, Y)
+    plain = LEML(2, ridge=5.0, solver="cg").fit(X, Y)
     monkeypatch.setattr(low_rank, "_known_cells", lambda Y: np.ones(Y.shape, dtype=bool))
-    masked = LEML(2, lam=5.0).fit(X, Y)
+    masked = LEML(2, ridge=5.0).fit(X, Y)
     assert_allclose(masked.objective_, plain.objective_)
     assert_allclose(masked.decision_function(X_new), plain.decision_function(X_new), atol=1e-9)
 
@@ -176,7 +178,7 @@ def test_unknown_labels_have_no_influence(problem: Problem, loss: str) -> None:
     hidden = np.vstack([Y, np.full((40, 5), np.nan)])
     longer = np.vstack([X, 3 * X[:40] + 1])
     mean, scale = X.mean(axis=0), X.std(axis=0)
-    options: dict[str, Any] = {"loss": loss, "lam": 2.0, "scale": None, "solver": "cg"}
+    options: dict[str, Any] = {"loss": loss, "ridge": 2.0, "scale": None, "solver": "cg"}
     some = LEML(2, **options).fit((X - mean) / scale, Y)
     all_rows = LEML(2, **options).fit((longer - mean) / scale, hidden)
     new = (X_new - mean) / scale
@@ -205,7 +207,7 @@ def test_sparse_features_are_centred_without_becoming_dense(
     X, Y, X_new = problem
     thin, thin_new = (np.where(np.abs(part) > 1, part, 0.0) for part in (X, X_new))
     options = {**options, "scale": "standard"}
-    dense = LEML(2, lam=3.0, **options).fit(thin, Y)
+    dense = LEML(2, ridge=3.0, **options).fit(thin, Y)
     stored, stored_new = sparse.csr_array(thin), sparse.csr_array(thin_new)
     to_array = sparse.csr_array.toarray
 
@@ -214,7 +216,7 @@ def test_sparse_features_are_centred_without_becoming_dense(
         return to_array(matrix, *args, **more)
 
     monkeypatch.setattr(sparse.csr_array, "toarray", refuse)
-    from_sparse = LEML(2, lam=3.0, **options).fit(stored, Y)
+    from_sparse = LEML(2, ridge=3.0, **options).fit(stored, Y)
     scores = from_sparse.decision_function(stored_new)
     monkeypatch.undo()
     assert_allclose(scores, dense.decision_function(thin_new), atol=1e-6)
@@ -224,10 +226,10 @@ def test_many_features_go_to_conjugate_gradients(monkeypatch: pytest.MonkeyPatch
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 90))
     Y = (X[:, :4] > 0).astype(float)
-    direct = LEML(2, lam=5.0, **CONVERGED).fit(X, Y)
+    direct = LEML(2, ridge=5.0, **CONVERGED).fit(X, Y)
     monkeypatch.setattr(low_rank, "DIRECT_FEATURES", 80)
     monkeypatch.setattr(low_rank._DirectSteps, "of", None)  # nobody may ask for it
-    iterative = LEML(2, lam=5.0, **CONVERGED).fit(X, Y)
+    iterative = LEML(2, ridge=5.0, **CONVERGED).fit(X, Y)
     assert iterative.objective_[-1] == pytest.approx(direct.objective_[-1], rel=1e-8)
 
 
@@ -250,7 +252,7 @@ def test_scores_of_all_losses_are_cut_at_one_half(problem: Problem) -> None:
         ({"n_components": 0}, "n_components=0 does not fit 5 labels"),
         ({"n_components": 1.5}, "n_components=1.5 does not fit 5 labels"),
         ({"loss": "hinge"}, "loss must be one of 'squared', 'logistic'.*got 'hinge'"),
-        ({"lam": -1.0}, "lam must be 0 or more and finite, got -1.0"),
+        ({"ridge": -1.0}, "ridge must be 0 or more and finite, got -1.0"),
         ({"max_iter": 0}, "max_iter must be a whole number of at least 1, got 0"),
         ({"tol": np.nan}, "tol must be 0 or more, got nan"),
         ({"solver": "newton"}, 'solver must be "auto", "direct" or "cg"'),
@@ -265,11 +267,11 @@ def test_impossible_parameters_are_refused(
         LEML(**parameters).fit(X, Y)
 
 
-@pytest.mark.parametrize(("name", "lam"), list(REFERENCE))
-def test_reference_numbers(data_home: Path, name: str, lam: float) -> None:
+@pytest.mark.parametrize(("name", "ridge"), list(REFERENCE))
+def test_reference_numbers(data_home: Path, name: str, ridge: float) -> None:
     X, Y, X_test, Y_test = load_dataset(name, data_home).split()
-    model = LEML(0.5, lam=lam, tol=1e-10, max_iter=500).fit(X, Y)
-    expected, optimum = REFERENCE[name, lam]
+    model = LEML(0.5, ridge=ridge, tol=1e-10, max_iter=500).fit(X, Y)
+    expected, optimum = REFERENCE[name, ridge]
     measured = evaluate(Y_test, model.decision_function(X_test), model.predict(X_test))
     assert_allclose(list(measured.values()), expected, rtol=0, atol=1e-3)
     if optimum is not None:
@@ -280,5 +282,5 @@ def test_reference_numbers(data_home: Path, name: str, lam: float) -> None:
 def test_small_penalties_converge_in_few_turns(data_home: Path, name: str, optimum: float) -> None:
     # From random starts and without balancing, hundreds of turns were still 0.5 away on yeast.
     X, Y, _, _ = load_dataset(name, data_home).split()
-    model = LEML(0.5, lam=1.0, tol=0.0, max_iter=30).fit(X, Y)
+    model = LEML(0.5, ridge=1.0, tol=0.0, max_iter=30).fit(X, Y)
     assert model.objective_[-1] == pytest.approx(optimum, abs=2e-3)

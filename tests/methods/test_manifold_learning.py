@@ -124,7 +124,7 @@ def test_steps_do_what_they_promise(problem: Problem) -> None:
 def test_labels_are_cut_at_zero_even_where_a_rule_cannot_be_learnt(problem: Problem) -> None:
     X, Y, _ = problem
     assert MLML().fit(X, Y).threshold_ == GlobalThreshold(0.0)
-    assert MLML(threshold="micro-f1").fit(X[:40], Y[:40]).threshold_ == GlobalThreshold(0.0)
+    assert MLML(threshold="micro_f1").fit(X[:40], Y[:40]).threshold_ == GlobalThreshold(0.0)
     probabilities = MLML().fit(X, Y).predict_proba(X)
     assert_array_equal(probabilities >= 0.5, MLML().fit(X, Y).predict(X) == 1)
 

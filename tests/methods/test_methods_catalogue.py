@@ -11,8 +11,9 @@ from sklearn.base import clone
 from sklearn.svm import SVC
 
 from splmll.base import MultilabelClassifier
+from splmll.catalogue import GROUPS, METHODS, OURS, make_method
 from splmll.experiments.published import published
-from splmll.methods import GROUPS, METHODS, OURS, BinaryRelevance, make_method
+from splmll.methods import BinaryRelevance
 from splmll.published import PublishedSPLMLL
 
 # Members that take a moment on 80 rows, made smaller.

@@ -60,7 +60,7 @@ def test_rows_that_every_tree_has_seen_are_left_out(problem: Problem) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = ThresholdedRandomForest(3, random_state=0).fit(X, Y)
-    assert model.threshold_ == fit_threshold("micro-f1", Y[unseen], shares[unseen, 1])
+    assert model.threshold_ == fit_threshold("micro_f1", Y[unseen], shares[unseen, 1])
 
 
 def test_settings_reach_the_forest(problem: Problem) -> None:

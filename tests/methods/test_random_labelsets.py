@@ -47,11 +47,11 @@ def problem() -> Problem:
 )
 @settings(max_examples=150, deadline=None)
 def test_groups_are_distinct_and_cover_all_labels(
-    n_labels: int, size: int, n_models: int | None, seed: int
+    n_labels: int, size: int, n_estimators: int | None, seed: int
 ) -> None:
-    groups = RAkEL(labelset_size=size, n_models=n_models, random_state=seed)._draw(n_labels)
+    groups = RAkEL(labelset_size=size, n_estimators=n_estimators, random_state=seed)._draw(n_labels)
     size = min(size, n_labels)
-    wanted = min(2 * n_labels if n_models is None else n_models, comb(n_labels, size))
+    wanted = min(2 * n_labels if n_estimators is None else n_estimators, comb(n_labels, size))
     assert all(len(set(labels)) == size for labels in groups)
     assert all(list(labels) == sorted(labels) for labels in groups)
     assert len({tuple(labels) for labels in groups}) == len(groups)
@@ -71,17 +71,17 @@ def test_without_overlap_groups_are_a_partition(n_labels: int, size: int, seed: 
 
 
 def test_all_groups_where_there_are_few() -> None:
-    groups = RAkEL(labelset_size=2, n_models=100)._draw(5)
+    groups = RAkEL(labelset_size=2, n_estimators=100)._draw(5)
     assert [tuple(labels) for labels in groups] == list(combinations(range(5), 2))
 
 
-@pytest.mark.parametrize("n_models", [3, 12])  # drawn one by one, and from the list of all
-def test_groups_are_equally_likely(n_models: int) -> None:
+@pytest.mark.parametrize("n_estimators", [3, 12])  # drawn one by one, and from the list of all
+def test_groups_are_equally_likely(n_estimators: int) -> None:
     counts = dict.fromkeys(combinations(range(6), 3), 0)
     for seed in range(600):
-        for labels in RAkEL(n_models=n_models, random_state=seed)._draw(6)[:n_models]:
+        for labels in RAkEL(n_estimators=n_estimators, random_state=seed)._draw(6)[:n_estimators]:
             counts[tuple(labels)] += 1
-    expected = 600 * n_models / 20
+    expected = 600 * n_estimators / 20
     # Five standard deviations of a count, which is at most binomial.
     assert np.abs(np.array(list(counts.values())) - expected).max() < 5 * np.sqrt(expected)
 
@@ -132,7 +132,7 @@ def test_one_label_per_group_is_binary_relevance(
 @pytest.mark.parametrize("voting", ["soft", "hard"])
 def test_scores_are_the_mean_over_the_groups_with_the_label(problem: Problem, voting: str) -> None:
     X, Y, X_new = problem
-    model = RAkEL(GaussianNB(), n_models=5, voting=voting, random_state=1).fit(X, Y)
+    model = RAkEL(GaussianNB(), n_estimators=5, voting=voting, random_state=1).fit(X, Y)
     answers: list[list[np.ndarray]] = [[] for _ in range(6)]
     for labels in model.labelsets_:
         powerset = LabelPowerset(GaussianNB()).fit(X, Y[:, labels])
@@ -151,7 +151,7 @@ def test_logistic_regressions_are_asked_together_and_in_turn_alike(problem: Prob
     X, Y, X_new = problem
     Y = Y.copy()
     Y[:, 0], Y[:, 1] = 0, 1  # groups with one, two and more sets
-    every_pair: dict[str, Any] = {"labelset_size": 2, "n_models": 15}
+    every_pair: dict[str, Any] = {"labelset_size": 2, "n_estimators": 15}
     together = RAkEL(LogisticRegression(solver="newton-cholesky"), **every_pair).fit(X, Y)
     in_turn = RAkEL(Own(solver="newton-cholesky"), **every_pair).fit(X, Y)
     sizes = {member.sets.shape[0] for member in together.members_}
@@ -162,7 +162,7 @@ def test_logistic_regressions_are_asked_together_and_in_turn_alike(problem: Prob
 @pytest.mark.parametrize("learner", [GaussianNB(), DecisionTreeClassifier(random_state=0)])
 def test_equals_scikit_multilearn_but_for_half_of_the_votes(problem: Problem, learner: Any) -> None:
     X, Y, X_new = problem
-    ours = RAkEL(learner, n_models=7, voting="hard", random_state=0).fit(X, Y)
+    ours = RAkEL(learner, n_estimators=7, voting="hard", random_state=0).fit(X, Y)
     learner = with_seed(learner, 0)  # the seed that ours gives it
     theirs = MajorityVotingClassifier(
         classifier=TheirLabelPowerset(learner, require_dense=[True, True]),
@@ -182,7 +182,7 @@ def test_equals_scikit_multilearn_but_for_half_of_the_votes(problem: Problem, le
     [
         ({"labelset_size": 0}, "labelset_size must be a whole number of at least 1, got 0"),
         ({"labelset_size": 2.5}, "labelset_size must be.*got 2.5"),
-        ({"n_models": 0}, "n_models must be.*None for twice.*got 0"),
+        ({"n_estimators": 0}, "n_estimators must be.*None for twice.*got 0"),
         ({"voting": "loud"}, "voting must be.*got 'loud'"),
     ],
 )

@@ -114,7 +114,7 @@ def test_one_label_only():
         ([[1, 0]], [[1, 0], [1, 0]], "Y_pred has shape"),
         ([[1, 0]], [[0.7, 0]], "Y_pred has the value 0.7.*threshold"),
         ([[1, 0]], [[nan, 0]], "Y_pred has NaN"),
-        (sparse.csr_array([[1.0, nan]]), [[1, 0]], "Y_true has NaN .*column 1"),
+        ([[1, 0]], sparse.csr_array([[1.0, nan]]), "Y_pred has NaN .*column 1"),
     ],
 )
 def test_errors_say_what_is_wrong(Y, P, message):

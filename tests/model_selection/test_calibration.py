@@ -3,15 +3,18 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from scipy import sparse
 from scipy.special import expit
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.metrics import log_loss
+from sklearn.model_selection import KFold
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from splmll.datasets.arff import read_arff
@@ -33,9 +36,8 @@ def problem():
 
 @parametrize_with_checks(
     [
-        MultilabelCalibrator(inner, method, cv=3)
-        for inner in (OneVsRestClassifier(LogisticRegression()), RidgeClassifier())
-        for method in ("sigmoid", "isotonic")
+        MultilabelCalibrator(OneVsRestClassifier(LogisticRegression()), "sigmoid", cv=3),
+        MultilabelCalibrator(RidgeClassifier(), "isotonic", cv=3),
     ]
 )
 def test_scikit_learn_checks(estimator, check):
@@ -141,7 +143,8 @@ def test_rare_labels_share_the_curve_of_all_labels(problem):
     Y[:, 2] = 0
     Y[[5, 50, 150, 250], 2] = 1  # one fewer than needed
     model = MultilabelCalibrator(OneVsRestClassifier(GaussianNB()), random_state=0).fit(X, Y)
-    scores, labels = model._out_of_fold(X, model._inner_labels(Y), model.score_method_)
+    found = model._out_of_fold(X, model._inner_labels(Y), model.score_method_)
+    scores, labels = found.scores, found.labels
     assert model.curves_[2] == SigmoidCurve.fit(scores.ravel(), labels.ravel() == 1)
     assert model.curves_[0] == SigmoidCurve.fit(scores[:, 0], labels[:, 0] == 1)
     assert len(set(model.curves_)) == 3
@@ -182,3 +185,25 @@ def test_unknown_method_is_refused(problem):
     X, Y = problem
     with pytest.raises(ValueError, match="sigmoid, isotonic"):
         MultilabelCalibrator(RidgeClassifier(), "beta").fit(X, Y)
+
+
+@pytest.mark.filterwarnings("ignore:Label not .* is present in all training examples")
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+def test_scores_of_folds_that_had_not_seen_a_label_take_no_part(method):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    Y = (X[:, :3] + rng.normal(size=(300, 3)) > 1.2).astype(int)
+    svm = OneVsRestClassifier(LinearSVC(random_state=0))
+
+    def fitted(labels):
+        return MultilabelCalibrator(svm, method, cv=KFold(5)).fit(X, labels)
+
+    # A label with five positives in one fold: its margins there are 0, the others are real.
+    Y[:, 2] = 0
+    Y[[0, 10, 20, 30, 40], 2] = 1
+    # A label that never occurs is not likely, although its margin of 0 is above most others.
+    with_empty = fitted(np.hstack([Y, np.zeros((300, 1), dtype=int)]))
+    assert with_empty.predict_proba(X)[:, 3].max() < 0.01
+    # The rare label shares the curve of all labels, in which no margin of 0 takes part.
+    assert_allclose(with_empty.predict_proba(X)[:, :3], fitted(Y).predict_proba(X))
+    assert fitted(Y).curves_[2] not in fitted(Y).curves_[:2]

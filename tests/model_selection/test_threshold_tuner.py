@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
@@ -15,6 +16,7 @@ from sklearn.multioutput import MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from splmll.base import Capabilities, MultilabelClassifier
@@ -51,9 +53,10 @@ def problem():
 
 @parametrize_with_checks(
     [
-        *(ThresholdTuner(RidgeClassifier(), rule, cv=3) for rule in RULES),
-        ThresholdTuner(one_vs_rest(), 0.5),
-        *(ThresholdTuner(one_vs_rest(), rule, cv=3) for rule in RULES),
+        # One value for all rows, one that depends on the row, and no threshold at all.
+        ThresholdTuner(RidgeClassifier(), "per_label", cv=3),
+        ThresholdTuner(one_vs_rest(), "linear", cv=3),
+        ThresholdTuner(one_vs_rest(), "top_r", cv=3),
         ThresholdTuner(one_vs_rest(), 0.0, method="decision_function"),
     ],
 )
@@ -66,16 +69,16 @@ def test_thresholds_do_not_come_from_training_scores(problem):
     # The nearest neighbour of a training row is the row itself: training scores are 0 and 1 and
     # any threshold separates them. Out of fold, the share of wrong neighbours shows.
     memory = KNeighborsClassifier(n_neighbors=9, weights="distance")
-    tuned = ThresholdTuner(memory, "per-label", cv=KFold(5)).fit(X, Y)
+    tuned = ThresholdTuner(memory, "per_label", cv=KFold(5)).fit(X, Y)
     training = np.column_stack([p[:, 1] for p in tuned.estimator_.predict_proba(X)])
     np.testing.assert_array_equal(training, Y)
-    from_training = fit_threshold("per-label", Y, training).per_label(3)
+    from_training = fit_threshold("per_label", Y, training).per_label(3)
     np.testing.assert_allclose(from_training, 0.5)
     held_out = np.empty(Y.shape)
     for train, test in KFold(5).split(X):
         fold = KNeighborsClassifier(n_neighbors=9, weights="distance").fit(X[train], Y[train])
         held_out[test] = np.column_stack([p[:, 1] for p in fold.predict_proba(X[test])])
-    expected = fit_threshold("per-label", Y, held_out).per_label(3)
+    expected = fit_threshold("per_label", Y, held_out).per_label(3)
     np.testing.assert_array_equal(tuned.thresholds_, expected)
     assert (tuned.thresholds_ < from_training).all()
 
@@ -84,7 +87,7 @@ def test_forest_on_scene_gains_by_thresholds_per_label(data_home):
     train = read_arff(data_home / "scene" / "scene-train.arff")
     test = read_arff(data_home / "scene" / "scene-test.arff")
     forest = RandomForestClassifier(n_estimators=50, random_state=0)
-    tuned = ThresholdTuner(forest, "per-label", cv=3, random_state=0).fit(train.X, train.Y)
+    tuned = ThresholdTuner(forest, "per_label", cv=3, random_state=0).fit(train.X, train.Y)
     at_one_half = micro_f1(test.Y, tuned.estimator_.predict(test.X))
     assert micro_f1(test.Y, tuned.predict(test.X)) > at_one_half + 0.05
 
@@ -98,7 +101,7 @@ def test_the_final_model_is_fitted_on_all_rows(problem):
 
 def test_predictions_are_the_scores_at_the_thresholds(problem):
     X, Y = problem
-    tuned = ThresholdTuner(one_vs_rest(), "per-label").fit(X, Y)
+    tuned = ThresholdTuner(one_vs_rest(), "per_label").fit(X, Y)
     np.testing.assert_array_equal(tuned.predict(X), tuned.predict_proba(X) >= tuned.thresholds_)
     np.testing.assert_allclose(
         tuned.decision_function(X), tuned.predict_proba(X) - tuned.threshold_.offset
@@ -126,7 +129,7 @@ def test_a_constant_label_keeps_its_value(constant, problem):
     X, Y = problem
     Y[:, 1] = constant
     for inner in (RandomForestClassifier(n_estimators=5, random_state=0), KNeighborsClassifier()):
-        tuned = ThresholdTuner(inner, "per-label", cv=3).fit(X, Y)
+        tuned = ThresholdTuner(inner, "per_label", cv=3).fit(X, Y)
         assert (tuned.predict_proba(X)[:, 1] == constant).all()
         assert (tuned.predict(X)[:, 1] == constant).all()
         alone = ThresholdTuner(inner, cv=3).fit(X, Y[:, [1]])
@@ -138,14 +141,14 @@ def test_a_label_missing_from_a_fold_is_scored_zero_there(problem):
     X, Y = problem
     Y[:, 2] = 0
     Y[:6, 2] = 1  # all in the first fold
-    tuned = ThresholdTuner(KNeighborsClassifier(), "per-label", cv=KFold(4)).fit(X, Y)
-    scores, _ = tuned._out_of_fold(X, Y.astype(float), "predict_proba")
+    tuned = ThresholdTuner(KNeighborsClassifier(), "per_label", cv=KFold(4)).fit(X, Y)
+    scores = tuned._out_of_fold(X, Y.astype(float), "predict_proba").scores
     assert (scores[:60, 2] == 0).all()  # by the model that never saw the label
     assert (scores[60:, 2] > 0).any()
 
 
 @pytest.mark.parametrize(
-    ("rule", "kind"), [("top-r", TopRanked), ("linear", LinearThreshold), (0.3, GlobalThreshold)]
+    ("rule", "kind"), [("top_r", TopRanked), ("linear", LinearThreshold), (0.3, GlobalThreshold)]
 )
 def test_the_fitted_rule_is_the_one_asked_for(rule, kind, problem):
     X, Y = problem
@@ -184,8 +187,8 @@ def test_few_rows_and_fixed_thresholds_fit_no_folds(problem):
 def test_frozen_estimator_is_thresholded_on_the_rows_given(problem):
     X, Y = problem
     fitted = one_vs_rest().fit(X[:120], Y[:120])
-    tuned = ThresholdTuner(FrozenEstimator(fitted), "micro-f1").fit(X[120:], Y[120:])
-    expected = fit_threshold("micro-f1", Y[120:], fitted.predict_proba(X[120:]))
+    tuned = ThresholdTuner(FrozenEstimator(fitted), "micro_f1").fit(X[120:], Y[120:])
+    expected = fit_threshold("micro_f1", Y[120:], fitted.predict_proba(X[120:]))
     assert tuned.threshold_ == expected
     np.testing.assert_array_equal(tuned.predict_proba(X), fitted.predict_proba(X))
 
@@ -201,7 +204,7 @@ def test_any_splitter_will_do(problem):
 def test_folds_in_parallel_and_by_seed_give_the_same(problem):
     X, Y = problem
     results = [
-        ThresholdTuner(one_vs_rest(), "per-label", random_state=3, n_jobs=n_jobs).fit(X, Y)
+        ThresholdTuner(one_vs_rest(), "per_label", random_state=3, n_jobs=n_jobs).fit(X, Y)
         for n_jobs in (None, 2)
     ]
     np.testing.assert_array_equal(results[0].thresholds_, results[1].thresholds_)
@@ -210,15 +213,15 @@ def test_folds_in_parallel_and_by_seed_give_the_same(problem):
 def test_sparse_features_and_labels_pass_through(problem):
     X, Y = problem
     X = np.where(np.abs(X) > 0.5, X, 0.0)
-    dense = ThresholdTuner(one_vs_rest(), "per-label", random_state=0).fit(X, Y)
-    compact = ThresholdTuner(one_vs_rest(), "per-label", random_state=0).fit(
+    dense = ThresholdTuner(one_vs_rest(), "per_label", random_state=0).fit(X, Y)
+    compact = ThresholdTuner(one_vs_rest(), "per_label", random_state=0).fit(
         sparse.csr_array(X), sparse.csr_array(Y)
     )
     np.testing.assert_allclose(compact.thresholds_, dense.thresholds_, atol=1e-3)
     predicted = compact.predict(sparse.csr_array(X))
     assert sparse.issparse(predicted)
     np.testing.assert_array_equal(predicted.toarray(), dense.predict(X))
-    as_coo = ThresholdTuner(one_vs_rest(), "per-label", random_state=0).fit(sparse.coo_array(X), Y)
+    as_coo = ThresholdTuner(one_vs_rest(), "per_label", random_state=0).fit(sparse.coo_array(X), Y)
     np.testing.assert_array_equal(as_coo.thresholds_, compact.thresholds_)
 
 
@@ -297,16 +300,16 @@ def test_it_can_be_searched_over(problem):
     X, Y = problem
     search = GridSearchCV(
         ThresholdTuner(one_vs_rest(), cv=3, random_state=0),
-        {"rule": ["hamming", "per-label"], "estimator__estimator__C": [0.1, 1.0]},
+        {"rule": ["hamming", "per_label"], "estimator__estimator__C": [0.1, 1.0]},
         scoring=SCORERS["micro_f1"],
         cv=2,
     ).fit(X, Y)
-    assert search.best_params_["rule"] == "per-label"
+    assert search.best_params_["rule"] == "per_label"
 
 
 def test_errors_say_what_to_do(problem):
     X, Y = problem
-    with pytest.raises(ValueError, match="'per-label'"):
+    with pytest.raises(ValueError, match="'per_label'"):
         ThresholdTuner(one_vs_rest(), "best").fit(X, Y)
     with pytest.raises(ValueError, match="Unknown method"):
         ThresholdTuner(one_vs_rest(), method="predict").fit(X, Y)
@@ -315,3 +318,69 @@ def test_errors_say_what_to_do(problem):
     frozen = FrozenEstimator(Perceptron().fit(X, Y[:, 0]))
     with pytest.raises(ValueError, match="0/1 matrix"):
         ThresholdTuner(frozen).fit(X, Y)
+
+
+def rare_margins(positives):
+    """Four labels whose margins are negative nearly everywhere, then one with these positives."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 6))
+    Y = (X[:, :4] + rng.normal(size=(300, 4)) > 1.2).astype(int)
+    rare = np.zeros((300, 1), dtype=int)
+    rare[positives] = 1
+    return X, np.hstack([Y, rare])
+
+
+def tuned_svm(rule="micro_f1", **options):
+    svm = OneVsRestClassifier(LinearSVC(random_state=0))
+    return ThresholdTuner(svm, rule, method="decision_function", cv=KFold(5), **options)
+
+
+@pytest.mark.filterwarnings("ignore:Label .* is present in all training examples")
+@pytest.mark.filterwarnings("ignore:Label not .* is present in all training examples")
+class TestLabelsThatAFoldHasNotSeen:
+    """One-vs-rest gives them a margin of 0, which is more than most rows of other labels have."""
+
+    @pytest.mark.parametrize("rule", ["micro_f1", "macro_f1", "hamming", "cardinality"])
+    def test_a_label_without_positives_moves_no_threshold(self, rule):
+        X, Y = rare_margins([])
+        without = tuned_svm(rule).fit(X, Y[:, :4])
+        assert without.threshold_.value < -0.01  # margins of 0 would stand in the way
+        assert tuned_svm(rule).fit(X, Y).threshold_ == without.threshold_
+        assert tuned_svm(rule).fit(X, sparse.csr_array(Y)).threshold_ == without.threshold_
+
+    def test_per_label_thresholds_stay(self):
+        X, Y = rare_margins([])
+        without = tuned_svm("per_label").fit(X, Y[:, :4])
+        assert_array_equal(tuned_svm("per_label").fit(X, Y).thresholds_[:4], without.thresholds_)
+
+    def test_one_rare_label_does_not_defeat_the_tuning(self):
+        # All its positives lie in one fold, which 60 margins of 0 come from.
+        X, Y = rare_margins([0, 10, 20])
+        with_rare, without = tuned_svm().fit(X, Y), tuned_svm().fit(X, Y[:, :4])
+        assert without.threshold_.value < -0.2
+        assert with_rare.threshold_.value == pytest.approx(without.threshold_.value, abs=0.1)
+
+    def test_top_r_still_counts_all_labels(self):
+        X, Y = rare_margins([])
+        with_empty = np.hstack([Y, np.zeros((300, 20), dtype=int)])
+        assert tuned_svm("top_r").fit(X, with_empty).threshold_ == TopRanked(
+            max(1, round(Y.sum() / 300)), 0.0
+        )
+
+    @pytest.mark.parametrize("rule", [*RULES, -0.5])
+    @pytest.mark.parametrize("value", [0, 1])
+    def test_a_label_with_one_value_is_predicted_as_it_is(self, rule, value):
+        X, Y = rare_margins([])
+        Y[:, 4] = value
+        model = tuned_svm(rule).fit(X, Y)
+        assert (model.predict(X)[:, 4] == value).all()
+        if isinstance(model.threshold_, GlobalThreshold):
+            assert_array_equal(model.decision_function(X) >= 0, model.predict(X) == 1)
+
+    def test_a_frozen_estimator_has_seen_what_it_has_seen(self):
+        X, Y = rare_margins(list(range(0, 100, 5)))
+        frozen = FrozenEstimator(OneVsRestClassifier(LinearSVC(random_state=0)).fit(X, Y))
+        new = Y[200:]
+        assert not new[:, 4].any()
+        model = ThresholdTuner(frozen, -5.0, method="decision_function").fit(X[200:], new)
+        assert model.predict(X)[:, 4].all()

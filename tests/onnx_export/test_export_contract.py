@@ -11,8 +11,9 @@ from contract import fresh, make_problem
 from onnx_runs import export_and_compare
 
 from splmll import SPLMLL
+from splmll.catalogue import METHODS, make_method
 from splmll.embeddings import Trees
-from splmll.methods import C2AE, METHODS, make_method
+from splmll.methods import C2AE
 from splmll.onnx_export import CannotExportError, export_onnx
 
 CANNOT = {

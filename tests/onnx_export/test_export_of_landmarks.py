@@ -61,7 +61,7 @@ ALTERNATION: dict[str, Any] = {"learning_rate": 0.05, "max_epochs": 8}
 
 VARIANTS: dict[str, Any] = {
     "linear": SPLMLL("linear"),
-    "linear, not scaled": SPLMLL(Linear(scale=False)),
+    "linear, not scaled": SPLMLL(Linear(scale=None)),
     "linear, few landmarks": SPLMLL("linear", n_landmarks=2),
     "linear, each label on its own": SPLMLL("linear", pull=np.inf),
     "network": SPLMLL(small_network(), cv=2),
@@ -69,7 +69,7 @@ VARIANTS: dict[str, Any] = {
     "network, two hidden layers": SPLMLL(small_network(hidden_layer_sizes=(8, 4)), cv=2),
     "network, few landmarks": SPLMLL(small_network(), n_landmarks=2, cv=2),
     "kernel": SPLMLL("kernel", cv=3),
-    "kernel of few rows": SPLMLL(Kernel(n_components=20, scale=False, gamma=1e-7), cv=3),
+    "kernel of few rows": SPLMLL(Kernel(n_components=20, scale=None, gamma=1e-7), cv=3),
     "linear classifiers": SPLMLL(make_pipeline(StandardScaler(), SGDClassifier()), cv=2),
     "ridge classifiers": SPLMLL(RidgeClassifier(), cv=2),
     "perceptrons": SPLMLL(make_pipeline(StandardScaler(), Perceptron()), cv=2),
@@ -156,10 +156,10 @@ def test_threshold_rules(rule: Any, tmp_path: Path) -> None:
     ("method", "rule"),
     [
         ("predict_proba", 0.9),
-        ("predict_proba", "per-label"),
-        ("predict_proba", "top-r"),
+        ("predict_proba", "per_label"),
+        ("predict_proba", "top_r"),
         ("decision_function", 0.9),
-        ("decision_function", "micro-f1"),
+        ("decision_function", "micro_f1"),
     ],
 )
 def test_a_tuned_model_that_never_predicts_nothing(method, rule, tmp_path: Path) -> None:
@@ -168,6 +168,16 @@ def test_a_tuned_model_that_never_predicts_nothing(method, rule, tmp_path: Path)
     tuner = ThresholdTuner(inner, rule, method=method, never_empty=True, random_state=0)
     model = tuner.fit(X[:120], Y[:120])
     assert model.predict(X).sum(axis=1).min() >= 1
+    export_and_compare(model, X, tmp_path)
+
+
+def test_a_tuned_model_with_constant_labels(tmp_path: Path) -> None:
+    X, Y = problem()
+    Y[:, 0], Y[:, 1] = 0, 1
+    # A threshold that the decision function of an empty label, as it comes, is above.
+    tuner = ThresholdTuner(SPLMLL("linear", random_state=0), -5.0, method="decision_function")
+    model = tuner.fit(X[:120], Y[:120])
+    assert not model.predict(X)[:, 0].any()
     export_and_compare(model, X, tmp_path)
 
 
@@ -225,7 +235,7 @@ def test_a_vector_is_one_label_and_its_values_stand_in_the_metadata(tmp_path: Pa
     y = np.where(Y[:, 3], "yes", "no")
     for model in (
         SPLMLL("linear", random_state=0),
-        BinaryRelevance(threshold="micro-f1"),
+        BinaryRelevance(threshold="micro_f1"),
         ThresholdTuner(SPLMLL("linear"), method="decision_function", random_state=0),
     ):
         model.fit(X, y)

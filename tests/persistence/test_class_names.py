@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from splmll import SPLMLL, PublishedSPLMLL
+from splmll.catalogue import METHODS
 from splmll.embeddings import Network
 from splmll.landmarks.learning import Landmarks
-from splmll.methods import METHODS, MLkNN
+from splmll.methods import MLkNN
 from splmll.model_selection import ThresholdTuner
 from splmll.persistence import load, read_manifest, save
 from splmll.persistence.moved import CHANGED, RENAMED

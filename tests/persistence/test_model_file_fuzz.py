@@ -14,7 +14,7 @@ from safetensors import numpy as safetensors
 from splmll import SPLMLL
 from splmll.persistence import ModelFileError, load, save
 
-N_MUTATIONS = 10_000
+N_MUTATIONS = 2_000
 INTERESTING = [0, 1, 0x7F, 0x80, 0xFF, *b'[]{}",:0129-.eE\\/ ntf']
 
 
@@ -84,7 +84,7 @@ def edit(manifest: Any, rng: np.random.Generator) -> Any:
 
 
 @pytest.mark.slow
-def test_ten_thousand_mutations(model: SPLMLL, X: np.ndarray, tmp_path: Path) -> None:
+def test_two_thousand_mutations(model: SPLMLL, X: np.ndarray, tmp_path: Path) -> None:
     folder, archive = tmp_path / "model", tmp_path / "model.zip"
     save(model, folder)
     save(model, archive)

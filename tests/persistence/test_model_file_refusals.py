@@ -159,6 +159,13 @@ def test_a_folder_put_into_a_zip_file_by_hand(folder: Path, tmp_path: Path) -> N
     assert loaded.mean_.tolist() == [2.0, 3.0]
 
 
+def test_a_zip_file_that_notes_no_kind_of_file(folder: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "plain.zip", "w") as archive:
+        for file in folder.iterdir():
+            archive.writestr(file.name, file.read_bytes())  # notes 0o600 and nothing else
+    assert load(tmp_path / "plain.zip").mean_.tolist() == [2.0, 3.0]
+
+
 def test_compressed_members(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match=r"is compressed.*zip -0"):
         load(zipped(folder, tmp_path / "bomb.zip", zipfile.ZIP_DEFLATED))
@@ -264,6 +271,11 @@ def test_a_class_in_the_manifest_that_may_not_be_there(folder: Path) -> None:
     seal_manifest(folder, classes=["mylib.Thing"])
     with pytest.raises(ModelFileError, match=r"mylib\.Thing.*trusted=\[TheClass\]"):
         load(folder)
+
+
+def test_only_classes_and_functions_are_trusted(folder: Path) -> None:
+    with pytest.raises(TypeError, match="trusted must hold classes and functions, got 'mylib'"):
+        load(folder, trusted=["mylib"])
 
 
 def test_attributes_that_replace_methods(folder: Path) -> None:

@@ -98,6 +98,34 @@ def test_old_models_are_saved_in_the_new_format(path: Path, tmp_path: Path) -> N
     assert vars(again).keys() == vars(model).keys()
 
 
+# Version 2 began with other words for some parameters ----------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("kernel", {"embedding__scale": "standard", "threshold": "per_label"}),
+        ("unscaled", {"threshold": "top_r"}),
+        ("chains", {"n_estimators": 2}),
+        ("labelsets", {"n_estimators": 2, "threshold": "macro_f1"}),
+        ("local-embeddings", {"n_estimators": 2, "ridge": 0.5, "threshold": "micro_f1"}),
+        ("low-rank", {"ridge": 0.5}),
+        ("implicit", {"predictability_weight": 2.0}),
+        ("autoencoder", {"ranking_weight": 0.5, "orthogonality_weight": 0.25}),
+        ("tuner", {"rule": "micro_f1"}),
+    ],
+)
+def test_former_names_and_values_become_those_of_today(name: str, given: dict[str, Any]) -> None:
+    model = load_old(OLD_FILES / "version-2" / f"{name}.zip")
+    found = model.get_params()
+    assert {key: found[key] for key in given} == given
+    X, Y = problem()
+    again = clone(model).fit(X, Y)
+    assert again.predict(X).shape == Y.shape
+    if name == "unscaled":
+        assert [member.scale for member in model.embedding] == [None, None]
+
+
 # Version 1 had one SPLMLL with the parameters of everything -----------------------------------
 
 
@@ -105,8 +133,11 @@ def test_old_models_are_saved_in_the_new_format(path: Path, tmp_path: Path) -> N
     ("name", "given"),
     [
         ("network", {"embedding__hidden_layer_sizes": (4,), "embedding__max_epochs": 5, "cv": 2}),
-        ("kernel", {"embedding__n_components": 6, "embedding__scale": True, "n_landmarks": 2}),
-        ("module", {"embedding__loss": "squared", "threshold": "per-label"}),
+        (
+            "kernel",
+            {"embedding__n_components": 6, "embedding__scale": "standard", "n_landmarks": 2},
+        ),
+        ("module", {"embedding__loss": "squared", "threshold": "per_label"}),
         ("published", {"hidden_layer_sizes": (2,), "learning_rate": 0.02, "lambda2": 0.1}),
         ("published-full", {"linear": True, "selection": "full", "n_landmarks": 2}),
     ],
@@ -147,7 +178,7 @@ def test_algorithm_1_of_version_1_is_that_of_the_paper_unless_it_had_folds() -> 
 def test_a_stream_of_version_1_goes_on() -> None:
     X, Y = problem()
     model = version_1("stream").partial_fit(X[30:], Y[30:])
-    whole = SPLMLL(Linear(scale=True), cv=2, random_state=0)
+    whole = SPLMLL(Linear(scale="standard"), cv=2, random_state=0)
     for start in range(0, 60, 15):
         whole.partial_fit(X[start : start + 15], Y[start : start + 15])
     assert_allclose(model.decision_function(X), whole.decision_function(X), rtol=1e-7)

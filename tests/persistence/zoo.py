@@ -476,14 +476,14 @@ MODELS: dict[str, Callable[[], Model]] = {
         _own("splmll", "PublishedSPLMLL", linear=True, solver="exact", rho=1.0, random_state=0)
     ),
     "BinaryRelevance": _method("BinaryRelevance", random_state=0),
-    "BinaryRelevance per label": _method("BinaryRelevance", threshold="per-label", random_state=0),
+    "BinaryRelevance per label": _method("BinaryRelevance", threshold="per_label", random_state=0),
     "MLkNN": _method("MLkNN", 3),
     "MLkNN sparse": _method("MLkNN", 3, rows=SPARSE),
     "MLkNN approximate": _method("MLkNN", 3, search="approximate"),
     "LabelPowerset": _method("LabelPowerset"),
     "EnsembleOfPrunedSets": _method("EnsembleOfPrunedSets", n_estimators=2, pruning=1),
-    "RAkEL": _method("RAkEL", labelset_size=2, n_models=2),
-    "EnsembleOfClassifierChains": _method("EnsembleOfClassifierChains", n_chains=2),
+    "RAkEL": _method("RAkEL", labelset_size=2, n_estimators=2),
+    "EnsembleOfClassifierChains": _method("EnsembleOfClassifierChains", n_estimators=2),
     "CalibratedLabelRanking": _method("CalibratedLabelRanking"),
     "PLST": _method("PLST", 1.0),
     "CPLST": _method("CPLST"),
@@ -492,7 +492,7 @@ MODELS: dict[str, Callable[[], Model]] = {
     "MLCSSP": _method("MLCSSP", random_state=0),
     "PBR": _method("PBR", random_state=0),
     "LEML": _method("LEML"),
-    "SLEEC": _method("SLEEC", n_neighbors=3, n_clusters=2, n_learners=2),
+    "SLEEC": _method("SLEEC", n_neighbors=3, n_clusters=2, n_estimators=2),
     "C2AE": _method(
         "C2AE", feature_layer_sizes=(4,), label_layer_sizes=(4,), batch_size=16, max_epochs=2
     ),
@@ -509,7 +509,7 @@ MODELS: dict[str, Callable[[], Model]] = {
             "splmll.model_selection",
             "ThresholdTuner",
             _own("splmll.methods", "BinaryRelevance")(),
-            "top-r",
+            "top_r",
             cv=2,
             random_state=0,
         )()

@@ -65,7 +65,7 @@ def test_curves_are_the_measures_at_every_threshold(
 def test_best_is_where_a_fine_search_finds_it(predictions: tuple[np.ndarray, np.ndarray]) -> None:
     Y, scores = predictions
     display = ThresholdCurveDisplay.from_predictions(Y, scores)
-    for name, rule in (("micro_f1", "micro-f1"), ("hamming_loss", "hamming")):
+    for name, rule in (("micro_f1", "micro_f1"), ("hamming_loss", "hamming")):
         exact = fit_threshold(rule, Y, scores)
         reached = evaluate(Y, None, exact.apply(scores), [name])[name]
         assert display.curves.loc[display.best[name], name] == pytest.approx(reached, abs=0.01)
@@ -93,7 +93,7 @@ def test_the_threshold_of_a_model_is_marked(problem: Problem, wrapped: bool) -> 
     assert written[1].startswith(f"Micro-F1 ↑ (chosen {expected['micro_f1']:.3f}, best ")
 
 
-@pytest.mark.parametrize("rule", ["per-label", "top-r", "linear"])
+@pytest.mark.parametrize("rule", ["per_label", "top_r", "linear"])
 def test_several_thresholds_are_not_marked_as_one(problem: Problem, rule: str) -> None:
     X, Y, X_test, Y_test = problem
     model = ThresholdTuner(BinaryRelevance(), rule=rule, random_state=0).fit(X, Y)

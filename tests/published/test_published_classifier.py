@@ -269,7 +269,7 @@ def test_errors_of_ridge_regression_are_those_of_rows_it_did_not_see() -> None:
         {"n_landmarks": 0.5},
         {"dropout": 1.0},
         {"output": "softmax"},
-        {"threshold": "micro-f1"},
+        {"threshold": "micro_f1"},
         {"validation_fraction": 0},
         {"validation_fraction": 1.0},
         {"hidden_layer_sizes": (0,)},

@@ -11,9 +11,11 @@ import weakref
 
 import httpx
 import pytest
+import uvicorn
 from asgi_client import Client
 
 from splmll.serving import Limits, create_app
+from splmll.serving.server import bind, run
 
 ROW = {"body": "oil leak", "hours": 1.5, "site": "north"}
 
@@ -94,15 +96,43 @@ def test_requests_that_began_are_finished_by_the_old_model(copies, places) -> No
     assert json.loads(begun[0].content)["rows"][0]["labels"]
 
 
-def test_a_replaced_model_goes(copies, places) -> None:
+def test_a_replaced_model_goes_without_the_garbage_collector(copies, places) -> None:
     app = create_app(copies)
-    gone = weakref.ref(app.state.registry.get("first"))
+    model = app.state.registry.get("first")
+    gone = [weakref.ref(model), weakref.ref(model.tagger)]
+    threads = model.batcher._executor._threads
+    del model
     client = Client(app)
     client.post("/predict", json={"rows": [ROW]})
     replace(copies["first"], places["plain"])
-    client.post("/reload")
+    gc.disable()
+    try:
+        client.post("/reload")
+        assert [each() for each in gone] == [None, None]
+        for thread in threads:
+            thread.join(30)
+            assert not thread.is_alive()
+    finally:
+        gc.enable()
+
+
+def test_full_collections_pass_over_what_was_there_before(copies, monkeypatch) -> None:
+    """A full collection stops all answers for as long as it looks at objects."""
+    spared = []
+
+    async def serve(self: uvicorn.Server, sockets: object) -> None:
+        spared.append(gc.get_freeze_count())
+
+    monkeypatch.setattr(uvicorn.Server, "serve", serve)
+    app = create_app(copies)
     gc.collect()
-    assert gone() is None
+    there = len(gc.get_objects())
+    with bind("127.0.0.1", 0) as bound:
+        try:
+            run(app, bound)
+        finally:
+            gc.unfreeze()
+    assert spared[0] > 0.9 * there
 
 
 def test_a_service_needs_a_model(tmp_path) -> None:

@@ -34,6 +34,7 @@ from splmll.cli.predict import predict
 from splmll.cli.recover import recover
 from splmll.cli.reproduce import reproduce
 from splmll.cli.serve import serve
+from splmll.extras import installed_extras, with_remedy
 
 BAD_INPUT, FAILURE, INTERRUPTED = 2, 1, 130
 
@@ -95,7 +96,8 @@ for _panel, _commands in _COMMANDS.items():
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(__version__)
+        extras = ", ".join(installed_extras()) or "none"
+        typer.echo(f"{__version__}\nextras: {extras}")
         raise typer.Exit
 
 
@@ -136,6 +138,8 @@ def main(arguments: list[str] | None = None) -> None:
         status = _tell_usage(error, debug)
     except _WRONG_PLACES as error:
         status = _tell(f"{_file_problem(error)}; check the path.", BAD_INPUT, debug)
+    except ModuleNotFoundError as error:
+        status = _tell(with_remedy(error, "This command"), BAD_INPUT, debug)
     except (ValueError, ImportError) as error:
         status = _tell(error, BAD_INPUT, debug)
     except OSError as error:

@@ -64,7 +64,7 @@ def compare(
         str, typer.Option(help="Features of all methods: none, standard, minmax or suited.")
     ] = "none",
     threshold: Annotated[
-        str, typer.Option(help="own (each method's), a rule such as micro-f1, or a number.")
+        str, typer.Option(help="own (each method's), a rule such as micro_f1, or a number.")
     ] = "own",
     search: Annotated[str, typer.Option(help="Search for settings: none or grid.")] = "none",
     with_published: Annotated[
@@ -106,7 +106,7 @@ def compare(
 
         splmll compare notes.csv --labels tags --text body --ignore id --folds 10 --repeats 3
 
-        splmll compare train.csv --test test.csv --labels 'is_*' --threshold micro-f1
+        splmll compare train.csv --test test.csv --labels 'is_*' --threshold micro_f1
 
         splmll compare yeast --method mypackage.models:MyClassifier -m SPL-MLL
 
@@ -221,7 +221,7 @@ def _for_columns(
     sources: Sequence[str | Dataset], names: list[str], own: dict[str, Any]
 ) -> list[Any] | None:
     """Return the methods; for a table of columns each behind the steps that make features."""
-    from splmll.methods import METHODS
+    from splmll.catalogue import METHODS
     from splmll.tagging.pipeline import build_pipeline, known_method
 
     tables = [each for each in sources if not isinstance(each, str) and each.column_kinds]

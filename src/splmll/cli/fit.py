@@ -70,7 +70,7 @@ def fit(
     threshold: Annotated[
         str | None,
         typer.Option(
-            help="A rule such as micro-f1 or per-label, or a number.", show_default="the method's"
+            help="A rule such as micro_f1 or per_label, or a number.", show_default="the method's"
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same model.", min=0)] = 0,
@@ -132,10 +132,11 @@ def fit(
         splmll fit --config run.yaml --seed 2 --out other
     """
     # Imported here: `splmll --help` should not wait for PyTorch.
-    from splmll.experiments.unit import changed_settings, threshold_rule
+    from splmll.parameters import changed_settings
     from splmll.tagging import Tagger, Words, read_examples
+    from splmll.thresholds import rule_of_text
 
-    rule = None if threshold is None else threshold_rule(threshold)
+    rule = None if threshold is None else rule_of_text(threshold)
     chosen = settings_of(context, settings or [])
     if stream:
         _check_streamed(

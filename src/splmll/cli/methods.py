@@ -21,7 +21,7 @@ def methods(
         splmll fit notes.csv --labels tags --method ML-kNN
     """
     # Imported here: `splmll --help` should not wait for PyTorch.
-    from splmll.experiments.contestants import CONTESTANTS
+    from splmll.catalogue import CATALOGUE
 
     if json:
         show_json(
@@ -34,12 +34,12 @@ def methods(
                     "reference": method.reference,
                     "remark": method.remark,
                 }
-                for name, method in CONTESTANTS.items()
+                for name, method in CATALOGUE.items()
             ]
         )
         return
     show_table(
         "Methods, and how one fit grows with rows (N), features (D) and labels (C)",
         ["name", "method", "cost"],
-        ((name, each.title, each.capabilities.cost) for name, each in CONTESTANTS.items()),
+        ((name, each.title, each.capabilities.cost) for name, each in CATALOGUE.items()),
     )

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,7 +46,8 @@ def read_arff(
     The labels are, in this order of precedence: those of `labels`; the first or last
     `label_count` attributes; those of an XML file beside the ARFF file with the same stem, a
     trailing ``-train`` or ``-test`` left out if need be (Mulan); those counted by ``-C n`` in the
-    relation name (MEKA). An XML file and a count that mean different attributes are refused.
+    relation name (MEKA). Where both are there, the XML file wins: with a warning if the count means
+    other attributes, and with an error if it means another number of them.
 
     Parameters
     ----------
@@ -303,7 +305,7 @@ def _label_mask(
 
 
 def _mask_from_files(path: PathLike, attributes: list[_Attribute], relation: str) -> np.ndarray:
-    """Ask the XML file beside the ARFF file, else the relation name; they must not disagree."""
+    """Ask the XML file beside the ARFF file, else the relation name."""
     counts = [int(count) for count in _MEKA_COUNT.findall(_relation_name(relation))]
     xml = _sibling_xml(path)
     if xml is None:
@@ -315,21 +317,34 @@ def _mask_from_files(path: PathLike, attributes: list[_Attribute], relation: str
             path=path,
         )
     mask = _mask_from_xml(xml, attributes, path)
-    if counts:
-        # A copied relation line may have kept the count of another file, and nobody can tell which
-        # of the two is meant.
-        counted = _counted(counts[-1], len(attributes))
-        if (mask != counted).any():
-            disputed = attributes[int(np.flatnonzero(mask != counted)[0])].name
-            which = "first" if counts[-1] > 0 else "last"
-            raise DatasetError(
-                f"{xml.name} beside the file and -C {counts[-1]} in the relation name disagree "
-                f"about the labels: {xml.name} names {int(mask.sum())}, -C {counts[-1]} means the "
-                f"{which} {abs(counts[-1])} attributes, and {short(disputed)} is a label to one of "
-                f"them only; pass labels={str(xml)!r} or label_count={counts[-1]}",
-                path=path,
-            )
+    if counts and (mask != _counted(counts[-1], len(attributes))).any():
+        _settle_dispute(xml, mask, counts[-1], attributes, path)
     return mask
+
+
+def _settle_dispute(
+    xml: Path, mask: np.ndarray, count: int, attributes: list[_Attribute], path: PathLike
+) -> None:
+    """Let the XML file win where both have as many labels, and refuse to guess where not.
+
+    Files that were given labels at the other end kept their count: it still tells how many labels
+    there are, and the XML file tells which. A count of another number belongs to another file.
+    """
+    disputed = attributes[int(np.flatnonzero(mask != _counted(count, len(attributes)))[0])].name
+    message = (
+        f"{xml.name} beside the file and -C {count} in the relation name disagree about the "
+        f"labels: {xml.name} names {int(mask.sum())}, -C {count} means the "
+        f"{'first' if count > 0 else 'last'} {abs(count)} attributes, and {short(disputed)} is a "
+        "label to one of them only; "
+    )
+    remedy = f"pass labels={str(xml)!r} or label_count={count}"
+    if abs(count) != int(mask.sum()):
+        raise DatasetError(message + remedy, path=path)
+    warnings.warn(
+        f"{path}: {message}taken are those of {xml.name}; {remedy} to choose",
+        UserWarning,
+        stacklevel=5,  # who called read_arff
+    )
 
 
 def _relation_name(relation: str) -> str:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from splmll.exceptions import DatasetError
+from splmll.extras import installed
 
 _CHUNK = 1 << 16
 _TIMEOUT = 30.0  # seconds without a byte
@@ -136,7 +137,7 @@ def _sha256(path: Path) -> str:
 @contextmanager
 def _progress(name: str, total: int | None) -> Iterator[Any]:
     """Yield a function that counts bytes; it draws a bar only on a terminal."""
-    if not sys.stderr.isatty():
+    if not (sys.stderr.isatty() and installed("rich")):
         yield lambda count: None
         return
     from rich.console import Console

@@ -64,7 +64,7 @@ def read_table(
     path : path-like
         `.csv`, `.tsv` (both also with `.gz`, `.bz2` or `.xz`), `.parquet` or `.pq`. The first
         line of a CSV file names the columns. Or the columns themselves, as
-        :func:`splmll.datasets.columns.read_columns` has read them.
+        ``splmll.datasets.columns.read_columns`` has read them.
     labels : sequence of str, optional
         Names of the label columns, which hold 0 and 1, or true and false.
     label_prefix : str, optional

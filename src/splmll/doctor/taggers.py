@@ -37,7 +37,7 @@ def check_predictions(measured: Measured, rows: str) -> Iterator[Finding]:
     if "predicted" not in measured.labels:
         return  # of a model that was written before this was counted
     predicted, present = measured.labels["predicted"], measured.labels["rows"]
-    n_rows, remedy = measured.n_rows, "Fit again with another --threshold, such as per-label."
+    n_rows, remedy = measured.n_rows, "Fit again with another --threshold, such as per_label."
     for extreme, words in ((0, "nothing"), (n_rows, "every label")):
         if (predicted == extreme).all() and (present != extreme).any():
             yield Finding(
@@ -55,7 +55,7 @@ def check_predictions(measured: Measured, rows: str) -> Iterator[Finding]:
             "never-predicted",
             f"{counted(len(never), 'label is', 'labels are')} in {rows}, but predicted for none of "
             f"them: {listed(never)}.",
-            "Add rows that have them, or fit again with --threshold per-label.",
+            "Add rows that have them, or fit again with --threshold per_label.",
             never,
         )
     always = list(predicted.index[(predicted == n_rows) & (present < n_rows)])

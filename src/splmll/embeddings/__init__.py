@@ -1,11 +1,11 @@
 """f(x): embeddings from features to one bounded score per label, each with its own parameters."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from splmll.embeddings.automatic import automatic_embedding
 from splmll.embeddings.base import Embedding, FitContext
 from splmll.embeddings.naming import EMBEDDING_NAMES, embedding_of
+from splmll.lazy import attach
 
 if TYPE_CHECKING:
     from splmll.embeddings.blend import Blend
@@ -35,20 +35,17 @@ __all__ = [
 ]
 
 # Loaded when first asked for: a linear model does without PyTorch.
-_HOMES = {
-    "Blend": "blend",
-    "Kernel": "kernel",
-    "KernelSVM": "kernel_svm",
-    "Linear": "linear",
-    "Network": "network",
-    "OneVsRest": "one_vs_rest",
-    "Stochastic": "stochastic",
-    "TorchModule": "network",
-    "Trees": "trees",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__, __dir__ = attach(
+    __name__,
+    {
+        "Blend": "splmll.embeddings.blend",
+        "Kernel": "splmll.embeddings.kernel",
+        "KernelSVM": "splmll.embeddings.kernel_svm",
+        "Linear": "splmll.embeddings.linear",
+        "Network": "splmll.embeddings.network",
+        "OneVsRest": "splmll.embeddings.one_vs_rest",
+        "Stochastic": "splmll.embeddings.stochastic",
+        "TorchModule": "splmll.embeddings.network",
+        "Trees": "splmll.embeddings.trees",
+    },
+)

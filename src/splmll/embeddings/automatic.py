@@ -4,12 +4,14 @@
 data                                          embedding
 ============================================  =====================================================
 sparse, or more features than rows            ``OneVsRest()``: linear classifiers per label
-sparse, at most 1000 features and 100         ``Blend([OneVsRest(),``
-labels, 20 times as many rows as features     ``Network((256, 64), scale=True)])``
+sparse, at most 1000 features and 100         ``Blend([OneVsRest(), Network((256, 64),``
+labels, 20 times as many rows as features     ``patience=4, scale="standard")])``
 dense, up to 5000 rows                        ``Blend([Network(), Kernel(), KernelSVM(), Trees()])``
 dense, more rows                              ``Blend([Network(), Kernel()])``
 dense, more than 20,000,000 values            ``Linear()``
 ============================================  =====================================================
+
+Without PyTorch, which is an extra, networks are left out, and ``SPLMLL.summary_`` says so.
 
 The measurements behind every line are in the documentation (docs/method.md).
 """
@@ -21,6 +23,7 @@ from typing import Any
 from scipy import sparse
 
 from splmll.embeddings.base import Embedding
+from splmll.extras import installed
 
 SMALL_DATA_ROWS = 5000  # up to so many rows kernel machines and trees cost less than they bring
 # Sparse data from which a network learns what lines cannot, without taking too long: at most so
@@ -51,19 +54,38 @@ def automatic_embedding(X: Any, n_labels: int) -> Embedding:
     >>> automatic_embedding(sparse.csr_array((100, 5000)), n_labels=20)
     OneVsRest()
     """
-    from splmll.embeddings import Blend, Kernel, Linear, Network, OneVsRest, embedding_of
+    from splmll import embeddings as e  # networks only where they are wanted: they need PyTorch
 
+    networks = installed("torch")
     n_rows, n_features = X.shape
     if sparse.issparse(X):
         narrow = n_features <= NARROW_FEATURES and n_rows >= MANY_ROWS * n_features
-        if narrow and n_labels <= FEW_LABELS:
+        if narrow and n_labels <= FEW_LABELS and networks:
             # Of 500 words a network learns faster and better if they are scaled.
-            return Blend([OneVsRest(), Network((256, 64), scale=True)])
-        return OneVsRest()
+            return e.Blend([e.OneVsRest(), e.Network((256, 64), patience=4, scale="standard")])
+        return e.OneVsRest()
     if n_features > n_rows:
-        return OneVsRest()
+        return e.OneVsRest()
     if n_rows * n_features > LARGE_DATA_CELLS:
-        return Linear()
+        return e.Linear()
     if n_rows <= SMALL_DATA_ROWS:
-        return embedding_of("blend")
-    return Blend([Network(), Kernel()])
+        return (
+            e.embedding_of("blend") if networks else e.Blend([e.Kernel(), e.KernelSVM(), e.Trees()])
+        )
+    return e.Blend([e.Network(), e.Kernel()]) if networks else e.Kernel()
+
+
+def left_out_networks(embedding: Embedding) -> bool:
+    """Return whether this is what "auto" takes for dense data only where PyTorch is missing.
+
+    Examples
+    --------
+    >>> from splmll.embeddings import Kernel, Linear
+    >>> from splmll.embeddings.automatic import left_out_networks
+    >>> left_out_networks(Kernel()), left_out_networks(Linear())
+    (True, False)
+    """
+    from splmll.embeddings import Blend, Kernel, KernelSVM, Trees
+
+    parts = embedding.members if isinstance(embedding, Blend) else [embedding]
+    return all(isinstance(part, Kernel | KernelSVM | Trees) for part in parts)

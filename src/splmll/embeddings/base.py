@@ -13,9 +13,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import BaseEstimator
 
 from splmll.arrays import take_rows
+from splmll.feature_scaling import refuse_former_scale
+from splmll.former import FormerNames
 from splmll.progress import Progress
 
 Report = Callable[[int, int, Callable[[], Any]], bool]
@@ -37,7 +38,7 @@ class FitContext:
     previous : Embedding or None, default=None
         The same embedding as it was fitted before, where a warm start continues it.
     on_progress : callable or None, default=None
-        Told what is being done and which share of it is done; see :mod:`splmll.progress`.
+        Told what is being done and which share of it is done; see ``splmll.progress``.
     worth : callable or None, default=None
         ``worth(F, Y)`` says how good probabilities of held-out rows are for what they are wanted
         for; larger is better. By it an embedding chooses among settings of its own.
@@ -56,7 +57,7 @@ class FitContext:
             self.on_progress(what, share)
 
 
-class Embedding(BaseEstimator):
+class Embedding(FormerNames):
     """Base of the embeddings.
 
     A subclass writes ``fit``, ``finish`` and ``predict``. Its parameters are checked by
@@ -118,6 +119,7 @@ class Embedding(BaseEstimator):
 
     def check(self) -> None:
         """Refuse parameters that cannot be, before a long fit."""
+        refuse_former_scale(getattr(self, "scale", None))
         self._validate_params()
 
 

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from splmll.embeddings.base import Embedding, FitContext
 from splmll.embeddings.linear import Linear
-from splmll.feature_scaling import fitted_scaler, scaled
+from splmll.feature_scaling import SCALE_CONSTRAINT, fitted_scaler, scaled
 
 
 class Kernel(Embedding):
@@ -30,7 +30,7 @@ class Kernel(Embedding):
         RBF width; "auto" is one over the mean squared distance of two rows.
     n_components : int, default=2000
         Largest number of kernel features.
-    scale : bool or "auto", default="auto"
+    scale : {"auto", "standard"} or None, default="auto"
         Whether to standardise the features; "auto" leaves sparse ones as they are.
 
     Examples
@@ -48,7 +48,7 @@ class Kernel(Embedding):
         "ridge": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "gamma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "n_components": [Interval(Integral, 1, None, closed="left")],
-        "scale": ["boolean", StrOptions({"auto"})],
+        "scale": SCALE_CONSTRAINT,
     }
 
     def __init__(
@@ -56,7 +56,7 @@ class Kernel(Embedding):
         ridge: float | str = "auto",
         gamma: float | str = "auto",
         n_components: int = 2000,
-        scale: bool | str = "auto",
+        scale: str | None = "auto",
     ) -> None:
         self.ridge = ridge
         self.gamma = gamma
@@ -76,7 +76,7 @@ class Kernel(Embedding):
             random_state=context.seed,
         )
         Z = self.features_.fit_transform(rows)
-        self.linear_ = Linear(ridge=self.ridge, scale=False).fit(Z, Y, fold, context)
+        self.linear_ = Linear(ridge=self.ridge, scale=None).fit(Z, Y, fold, context)
         self.out_of_fold_ = self.linear_.out_of_fold_
         return self
 

@@ -17,7 +17,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from splmll.arrays import forget
 from splmll.embeddings.base import Embedding, FitContext
 from splmll.embeddings.label_columns import LabelColumns, bounding_slope
-from splmll.feature_scaling import fitted_scaler, scaled
+from splmll.feature_scaling import SCALE_CONSTRAINT, fitted_scaler, scaled
 
 TOLERANCE = 1e-2  # rankings do not change beyond; a third less time than scikit-learn's 1e-3
 
@@ -36,7 +36,7 @@ class KernelSVM(Embedding):
         Weight of the errors.
     gamma : float or "auto", default="auto"
         RBF width; "auto" is one over the sum of the variances of all features.
-    scale : bool or "auto", default="auto"
+    scale : {"auto", "standard"} or None, default="auto"
         Whether to standardise the features; "auto" leaves sparse ones as they are.
 
     Examples
@@ -53,11 +53,11 @@ class KernelSVM(Embedding):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "C": [Interval(Real, 0, None, closed="neither")],
         "gamma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "scale": ["boolean", StrOptions({"auto"})],
+        "scale": SCALE_CONSTRAINT,
     }
 
     def __init__(
-        self, C: float = 2.0, gamma: float | str = "auto", scale: bool | str = "auto"
+        self, C: float = 2.0, gamma: float | str = "auto", scale: str | None = "auto"
     ) -> None:
         self.C = C
         self.gamma = gamma

@@ -24,6 +24,7 @@ from splmll.embeddings.wide_ridge import (
     choose_solver,
     ridge_of,
 )
+from splmll.feature_scaling import SCALE_CONSTRAINT, standardises
 from splmll.statistics import Statistics, fold_statistics, sum_of
 
 # Ridges tried by ridge="auto", relative to the mean variance of a feature.
@@ -38,13 +39,13 @@ class Linear(Embedding):
     Features are centred and scaled through the sums, so that the data is never copied and sparse
     features stay sparse. The map of a fold comes from the sums of all rows less the fold. With more
     features than a square matrix can hold, the rows' inner products or conjugate gradients take
-    over (:mod:`splmll.embeddings.wide_ridge`).
+    over (``splmll.embeddings.wide_ridge``).
 
     Parameters
     ----------
     ridge : float or "auto", default="auto"
         Relative to the mean variance of a feature; "auto" takes the best out of fold.
-    scale : bool or "auto", default="auto"
+    scale : {"auto", "standard"} or None, default="auto"
         Whether to standardise the features. "auto" standardises dense features and leaves sparse
         ones, such as the weights of words, as they are.
 
@@ -71,10 +72,10 @@ class Linear(Embedding):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "ridge": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "scale": ["boolean", StrOptions({"auto"})],
+        "scale": SCALE_CONSTRAINT,
     }
 
-    def __init__(self, ridge: float | str = "auto", scale: bool | str = "auto") -> None:
+    def __init__(self, ridge: float | str = "auto", scale: str | None = "auto") -> None:
         self.ridge = ridge
         self.scale = scale
 
@@ -140,7 +141,7 @@ class Linear(Embedding):
         return np.asarray(X @ self.map_[1:] + self.map_[0])
 
     def _scales(self, sparse_rows: bool) -> bool:
-        return not sparse_rows if self.scale == "auto" else bool(self.scale)
+        return standardises(self.scale, sparse_rows)
 
     def _fit_wide(self, X: Any, Y: Any, fold: np.ndarray, solver: str) -> None:
         """Learn without a matrix of the features."""

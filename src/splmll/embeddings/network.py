@@ -12,14 +12,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from scipy import sparse
 from sklearn.base import clone
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils._param_validation import Interval, StrOptions
 from torch import nn
 
 from splmll.arrays import dense
 from splmll.embeddings.base import FitContext, FoldModels
+from splmll.feature_scaling import SCALE_CONSTRAINT, fitted_scaler
 from splmll.neural import (
     Logistic,
     Rows,
@@ -192,7 +191,7 @@ class Network(TorchModule):
         "cross_entropy" ranks rare labels far better; "squared" is the paper's first term.
     learning_rate, weight_decay, batch_size, max_epochs, patience, device
         As for :class:`TorchModule`.
-    scale : bool or "auto", default="auto"
+    scale : {"auto", "standard"} or None, default="auto"
         Whether to standardise the features, as a part of the network; "auto" leaves sparse ones as
         they are.
 
@@ -209,7 +208,7 @@ class Network(TorchModule):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "hidden_layer_sizes": [tuple, list],
         "dropout": [Interval(Real, 0, 1, closed="left")],
-        "scale": ["boolean", StrOptions({"auto"})],
+        "scale": SCALE_CONSTRAINT,
         **_TRAINING,
     }
 
@@ -223,7 +222,7 @@ class Network(TorchModule):
         batch_size: int | str = "auto",
         max_epochs: int = 200,
         patience: int = 8,
-        scale: bool | str = "auto",
+        scale: str | None = "auto",
         device: str = "auto",
     ) -> None:
         self.hidden_layer_sizes = hidden_layer_sizes
@@ -250,9 +249,8 @@ class Network(TorchModule):
         """Return a fresh network for these features."""
         hidden = tuple(self.hidden_layer_sizes)
         body = multilayer_perceptron(X.shape[1], hidden, n_outputs, dropout=self.dropout)
-        scale = not sparse.issparse(X) if self.scale == "auto" else self.scale
-        if not scale:
+        scaler = fitted_scaler(X[rows], self.scale)
+        if scaler is None:
             return body
-        scaler = StandardScaler(with_mean=not sparse.issparse(X)).fit(X[rows])
         mean = np.zeros(X.shape[1]) if scaler.mean_ is None else scaler.mean_
         return nn.Sequential(Standardise(mean, scaler.scale_), body)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from scipy.special import expit
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.exceptions import ConvergenceWarning
@@ -24,7 +24,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from splmll.arrays import dense, forget, take_rows
 from splmll.embeddings.base import Embedding, FitContext
 from splmll.embeddings.label_columns import LabelColumns, bounding_slope
-from splmll.feature_scaling import fitted_scaler, scaled
+from splmll.feature_scaling import SCALE_CONSTRAINT, fitted_scaler, scaled
 from splmll.metrics import average_precision
 from splmll.progress import Stages
 
@@ -34,7 +34,8 @@ LOGISTIC_C = (0.1, 0.3, 1.0, 3.0, 10.0)
 START = 1, 2  # where the two searches begin in these lists
 JUDGED_LABELS = 60  # labels that decide where there are more: every so many in order of frequency
 
-LABELS_AT_ONCE = 32  # labels that one job fits
+LABELS_AT_ONCE = 32  # labels that one job fits, at most
+TURNS = 4  # jobs for every worker, at least: labels take different times
 ATTEMPTS = 3  # where workers of a cluster are lost
 SEARCH_SHARE = 0.25  # of the work until out-of-fold predictions are there, for who watches it
 
@@ -50,7 +51,7 @@ class OneVsRest(Embedding):
         regressor with scikit-learn's API may be given instead. Decision values are turned into
         probabilities; a classifier without them gives its own probabilities, a regressor its
         predictions, cut off at 0 and 1.
-    scale : bool or "auto", default="auto"
+    scale : {"auto", "standard"} or None, default="auto"
         Whether to standardise the features; "auto" does so for dense features and
         ``estimator="auto"`` only.
 
@@ -78,14 +79,14 @@ class OneVsRest(Embedding):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [StrOptions({"auto"}), HasMethods(["fit", "predict"])],
-        "scale": ["boolean", StrOptions({"auto"})],
+        "scale": SCALE_CONSTRAINT,
     }
 
     #: Folds that serve as well as more: a model of two thirds of the rows is near enough.
     preferred_folds: ClassVar[int] = 3
     one_per_label: ClassVar[bool] = True
 
-    def __init__(self, estimator: Any = "auto", scale: bool | str = "auto") -> None:
+    def __init__(self, estimator: Any = "auto", scale: str | None = "auto") -> None:
         self.estimator = estimator
         self.scale = scale
 
@@ -95,7 +96,7 @@ class OneVsRest(Embedding):
         self._context = context = FitContext() if context is None else context
         own = isinstance(self.estimator, str)
         # Who brings an estimator knows what it wants: counts must not become negative.
-        self.scaler_ = fitted_scaler(X, False if self.scale == "auto" and not own else self.scale)
+        self.scaler_ = fitted_scaler(X, None if self.scale == "auto" and not own else self.scale)
         X, targets = scaled(X, self.scaler_), LabelColumns(Y)
         first = None
         if own:
@@ -207,9 +208,8 @@ def _fit_labels(
     """Fit the estimator to every label on some rows."""
     taken = take_rows(X, rows)
     n_labels = targets.shape[1]
-    blocks = [
-        range(s, min(s + LABELS_AT_ONCE, n_labels)) for s in range(0, n_labels, LABELS_AT_ONCE)
-    ]
+    size = _labels_at_once(n_labels, context.n_jobs)
+    blocks = [range(start, min(start + size, n_labels)) for start in range(0, n_labels, size)]
     linear = isinstance(estimator, (LinearSVC, LogisticRegression))
     seeded = _seeded(estimator, context.seed + seed_offset)
     # Processes, not threads: those share liblinear's random numbers, and no two fits are the same.
@@ -217,7 +217,7 @@ def _fit_labels(
     for attempt in range(ATTEMPTS):
         jobs = (
             delayed(_fit_block)(seeded, taken, [targets.column(j) for j in block], rows)
-            for block in blocks[len(estimators) // LABELS_AT_ONCE :]
+            for block in blocks[len(estimators) // size :]
         )
         try:
             for block in Parallel(n_jobs=context.n_jobs, return_as="generator")(jobs):
@@ -236,6 +236,13 @@ def _fit_labels(
         if each is not None:
             weights[:, j], intercepts[j] = each.coef_[0], each.intercept_[0]
     return LinearModels(weights, intercepts)
+
+
+def _labels_at_once(n_labels: int, n_jobs: int | None) -> int:
+    """How many labels one job fits, so that every worker has some."""
+    workers = effective_n_jobs(n_jobs)
+    shared = LABELS_AT_ONCE if workers == 1 else -(-n_labels // (TURNS * workers))
+    return max(1, min(shared, LABELS_AT_ONCE))
 
 
 def _fit_block(
@@ -316,7 +323,7 @@ def _search(
         ("logistic", LOGISTIC_C, START[1]),
     ):
         place = start
-        for step in (1, -1):
+        for step in (-1, 1):  # a smaller C is solved sooner
             while 0 <= place + step < len(values) and score(loss, values[place + step]) > score(
                 loss, values[place]
             ):

@@ -29,9 +29,9 @@ from splmll.metrics import average_precision
 ROWS_TO_SEE, MOST_PASSES = 200_000, 10
 CLASSES = np.array([0.0, 1.0])
 
-# alpha="auto": what is tried, from START on while it gets better, on so many labels of every
+# ridge="auto": what is tried, from START on while it gets better, on so many labels of every
 # frequency and in at most so many passes.
-ALPHAS, START = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2), 3e-4
+RIDGES, START = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2), 3e-4
 JUDGED_LABELS, SEARCH_PASSES = 20, 5
 
 # Weights of all labels and folds together take at most so many bytes: the width of hashed rows.
@@ -50,7 +50,7 @@ class Stochastic(Embedding):
 
     Parameters
     ----------
-    alpha : float or "auto", default="auto"
+    ridge : float or "auto", default="auto"
         Weight of the ridge penalty; it also sets the learning rate. "auto" takes the one of a few
         that ranks held-out rows of the first chunk best.
     n_passes : int or "auto", default="auto"
@@ -59,8 +59,8 @@ class Stochastic(Embedding):
 
     Attributes
     ----------
-    alpha_ : float
-        The alpha given or chosen.
+    ridge_ : float
+        The ridge given or chosen.
     slope_ : float
         Slope of the logistic curve through (0, 1/2) that bounds decision values.
 
@@ -74,8 +74,9 @@ class Stochastic(Embedding):
     True
     """
 
+    _former_names: ClassVar[dict[str, str]] = {"alpha": "ridge"}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "alpha": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "ridge": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "n_passes": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
     }
 
@@ -83,8 +84,8 @@ class Stochastic(Embedding):
     preferred_folds: ClassVar[int] = 3
     one_per_label: ClassVar[bool] = True
 
-    def __init__(self, alpha: float | str = "auto", n_passes: int | str = "auto") -> None:
-        self.alpha = alpha
+    def __init__(self, ridge: float | str = "auto", n_passes: int | str = "auto") -> None:
+        self.ridge = ridge
         self.n_passes = n_passes
 
     def fit(
@@ -108,7 +109,7 @@ class Stochastic(Embedding):
         Parameters
         ----------
         X, Y, fold : as for ``learn``
-            The first chunk; it sets how features are scaled, and alpha.
+            The first chunk; it sets how features are scaled, and the ridge.
         n_folds : int
             In how many folds is learned.
         context : FitContext
@@ -122,10 +123,10 @@ class Stochastic(Embedding):
         squares = rows.multiply(rows) if sparse.issparse(rows) else rows * rows
         # The learning rate suits rows of length 1, as weighted words are.
         self._length = float(np.sqrt(squares.sum() / X.shape[0])) or 1.0
-        if self.alpha == "auto":
-            self.alpha_ = self._best_alpha(self._prepared(X), LabelColumns(Y), fold)
+        if self.ridge == "auto":
+            self.ridge_ = self._best_ridge(self._prepared(X), LabelColumns(Y), fold)
         else:
-            self.alpha_ = float(self.alpha)
+            self.ridge_ = float(self.ridge)
         n_outputs = Y.shape[1]
         self._models: list[Models] = [[None] * n_outputs for _ in range(n_folds)]
         self._positives, self._known = np.zeros(n_outputs), np.zeros(n_outputs)
@@ -162,7 +163,7 @@ class Stochastic(Embedding):
             rows = np.flatnonzero(fold != k)
             if len(rows) == 0:
                 continue
-            self._models[k] = self._learned(models, take_rows(X, rows), targets, rows, self.alpha_)
+            self._models[k] = self._learned(models, take_rows(X, rows), targets, rows, self.ridge_)
 
     def settle(self, X: Any, Y: Any, fold: np.ndarray) -> None:
         """Fit the curve that bounds decision values, and predict these rows out of fold.
@@ -199,11 +200,11 @@ class Stochastic(Embedding):
     # Pieces -------------------------------------------------------------------------------------
 
     def _learned(
-        self, models: Models, X: Any, targets: LabelColumns, rows: np.ndarray, alpha: float
+        self, models: Models, X: Any, targets: LabelColumns, rows: np.ndarray, ridge: float
     ) -> Models:
         """Return the models of a fold after one more chunk, X the rows that they learn from."""
         seed = self._context.seed % 2**31
-        settings = {"loss": "modified_huber", "alpha": alpha, "random_state": seed}
+        settings = {"loss": "modified_huber", "alpha": ridge, "random_state": seed}
         # Gradient descent leaves Python alone: threads are enough, and share the rows.
         return list(
             Parallel(n_jobs=self._context.n_jobs, require="sharedmem")(
@@ -212,8 +213,8 @@ class Stochastic(Embedding):
             )
         )
 
-    def _best_alpha(self, X: Any, targets: LabelColumns, fold: np.ndarray) -> float:
-        """Return the alpha that ranks the labels of the first fold's rows best."""
+    def _best_ridge(self, X: Any, targets: LabelColumns, fold: np.ndarray) -> float:
+        """Return the ridge that ranks the labels of the first fold's rows best."""
         judged = targets.sample(JUDGED_LABELS)
         rows, held = np.flatnonzero(fold != 0), np.flatnonzero(fold == 0)
         truth = dense(judged.columns[held])
@@ -228,16 +229,16 @@ class Stochastic(Embedding):
             if place not in scores:
                 models: Models = [None] * judged.shape[1]
                 for _ in range(n_passes):
-                    models = self._learned(models, X_rows, judged, rows, ALPHAS[place])
+                    models = self._learned(models, X_rows, judged, rows, RIDGES[place])
                 margins = np.nan_to_num(_together([[model] for model in models]).decide(X_held))
                 scores[place] = average_precision(truth[counted], margins)
             return scores[place]
 
-        place = ALPHAS.index(START)
+        place = RIDGES.index(START)
         for step in (1, -1):
-            while 0 <= place + step < len(ALPHAS) and score(place + step) > score(place):
+            while 0 <= place + step < len(RIDGES) and score(place + step) > score(place):
                 place += step
-        return ALPHAS[place]
+        return RIDGES[place]
 
     def _prepared(self, X: Any) -> Any:
         X = _single(scaled(X, self.scaler_))

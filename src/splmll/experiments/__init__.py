@@ -3,34 +3,25 @@
 The names below are what most people need; they load when they are asked for.
 """
 
-from importlib import import_module
-from typing import Any
+from splmll.lazy import attach
 
 _HOMES = {
-    "Benchmark": "benchmark",
-    "Experiment": "runner",
-    "PROTOCOLS": "protocol",
-    "Reproduction": "reproduce",
-    "Search": "search",
-    "Store": "store",
-    "average_ranks": "statistics",
-    "comparison_table": "tables",
-    "difference_table": "differences",
-    "friedman_test": "statistics",
-    "frozen_results": "benchmark",
-    "nemenyi_test": "statistics",
-    "wilcoxon_test": "statistics",
-    "write_report": "report",
+    "Benchmark": "splmll.experiments.benchmark",
+    "Experiment": "splmll.experiments.runner",
+    "PROTOCOLS": "splmll.experiments.protocol",
+    "Reproduction": "splmll.experiments.reproduce",
+    "Search": "splmll.experiments.search",
+    "Store": "splmll.experiments.store",
+    "average_ranks": "splmll.experiments.statistics",
+    "comparison_table": "splmll.experiments.tables",
+    "difference_table": "splmll.experiments.differences",
+    "friedman_test": "splmll.experiments.statistics",
+    "frozen_results": "splmll.experiments.benchmark",
+    "nemenyi_test": "splmll.experiments.statistics",
+    "wilcoxon_test": "splmll.experiments.statistics",
+    "write_report": "splmll.experiments.report",
 }
 
 __all__ = sorted(_HOMES)
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+__getattr__, __dir__ = attach(__name__, _HOMES)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from splmll.methods.catalogue import SPL_MLL_PAPER, Method
-from splmll.published import PublishedSPLMLL
+from splmll.catalogue import SPL_MLL_PAPER, Method
 
 _SETTINGS: dict[str, dict[str, Any]] = {
     "NN-embeddings": {"selection": "all"},
@@ -16,7 +15,12 @@ _SETTINGS: dict[str, dict[str, Any]] = {
 
 ABLATIONS: dict[str, Method] = {
     name: Method(
-        name, f"SPL-MLL, ablation: {name}", PublishedSPLMLL, SPL_MLL_PAPER, "ours", settings
+        name,
+        f"SPL-MLL, ablation: {name}",
+        "splmll.published.PublishedSPLMLL",
+        SPL_MLL_PAPER,
+        "ours",
+        settings,
     )
     for name, settings in _SETTINGS.items()
 }

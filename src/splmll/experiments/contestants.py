@@ -5,10 +5,10 @@ These are the compared methods, SPL-MLL in its versions, and the rows of the pap
 
 from __future__ import annotations
 
+from splmll.catalogue import CATALOGUE, Method
 from splmll.experiments.ablations import ABLATIONS
-from splmll.methods import METHODS, OURS, Method
 
-CONTESTANTS: dict[str, Method] = {**METHODS, **OURS, **ABLATIONS}
+CONTESTANTS: dict[str, Method] = {**CATALOGUE, **ABLATIONS}
 """Name -> method, all that an experiment knows by name.
 
 Examples

@@ -22,6 +22,7 @@ from typing import Any
 import joblib
 import pandas as pd
 
+from splmll.catalogue import METHODS
 from splmll.datasets import Dataset, dataset_names, read_dataset
 from splmll.experiments._child import error_line
 from splmll.experiments.contestants import CONTESTANTS
@@ -32,7 +33,6 @@ from splmll.experiments.search import Search
 from splmll.experiments.store import Owner, Store
 from splmll.experiments.unit import Unit, UnitResult, now, run_unit
 from splmll.extras import required
-from splmll.methods import METHODS
 from splmll.names import known_name
 
 BACKENDS = ("joblib", "dask")
@@ -56,10 +56,10 @@ class Experiment:
         Names for :func:`splmll.datasets.load_dataset`, files for
         :func:`splmll.datasets.read_dataset`, or data sets.
     methods : list or mapping, optional
-        Names of :data:`splmll.experiments.contestants.CONTESTANTS` and pairs ``(name, estimator)``,
+        Names of ``splmll.experiments.contestants.CONTESTANTS`` and pairs ``(name, estimator)``,
         or a mapping of names to estimators. By default all compared methods and SPL-MLL.
     protocol : str or Protocol, default="held-out"
-        A key of :data:`splmll.experiments.protocol.PROTOCOLS`, or one with other options, such as
+        A key of ``splmll.experiments.protocol.PROTOCOLS``, or one with other options, such as
         ``CrossValidation(n_folds=10)``.
     repetitions : int, optional
         How often, each time with another seed; by default what is usual for the protocol. A

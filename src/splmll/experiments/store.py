@@ -28,10 +28,9 @@ from splmll.experiments.unit import (
     UnitArrays,
     UnitResult,
     measures_for,
-    threshold_rule,
 )
 from splmll.metrics import MEASURES, evaluate
-from splmll.thresholds import fit_threshold
+from splmll.thresholds import fit_threshold, rule_of_text
 
 FILE_NAME = "results.sqlite"
 SCHEMA_VERSION = 2
@@ -530,7 +529,7 @@ def _write_arrays(path: Path, arrays: UnitArrays) -> None:
 
 
 def _cut(arrays: UnitArrays, threshold: float | str) -> np.ndarray:
-    rule = threshold_rule(str(threshold))
+    rule = rule_of_text(str(threshold))
     if not isinstance(rule, str):
         return arrays.cut(rule)
     if arrays.validation_scores is None:

@@ -10,15 +10,11 @@ import hashlib
 import json
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
-from inspect import signature
-from numbers import Integral, Real
 from typing import Any
 
-import cloudpickle
 import numpy as np
 import pandas as pd
 from scipy import sparse
@@ -35,7 +31,8 @@ from splmll.experiments.search import Search, choose_settings
 from splmll.metrics import MEASURES, evaluate
 from splmll.metrics.scorers import label_scores
 from splmll.model_selection import ThresholdTuner
-from splmll.thresholds import RULES, check_rule
+from splmll.parameters import as_json, changed_settings
+from splmll.thresholds import rule_of_text
 
 PREPROCESSING = ("none", "standard", "minmax", "suited")
 OWN_THRESHOLD = "own"
@@ -109,7 +106,7 @@ class Unit:
                 f"{', '.join(PREPROCESSING)}."
             )
         if self.threshold != OWN_THRESHOLD:
-            threshold_rule(self.threshold)
+            rule_of_text(self.threshold)
 
     @property
     def seed(self) -> int:
@@ -129,7 +126,7 @@ class Unit:
     @property
     def settings_hash(self) -> str:
         """Hash of all settings of the method as asked for, the same for all repetitions."""
-        return _hash(_as_json(self._method(), full=True))
+        return _hash(as_json(self._method(), full=True))
 
     @cached_property
     def key(self) -> str:
@@ -204,7 +201,7 @@ class Unit:
             method = clone(self.estimator)
         if self.threshold == OWN_THRESHOLD:
             return method
-        rule = threshold_rule(self.threshold)
+        rule = rule_of_text(self.threshold)
         if isinstance(method, ThresholdTuner):
             return method.set_params(rule=rule)
         if _takes_threshold(method, rule):
@@ -410,49 +407,6 @@ def measures_for(n_labels: int) -> list[str]:
     ]
 
 
-def threshold_rule(text: str) -> float | str:
-    """Return the rule or the number that the text of a threshold stands for.
-
-    Examples
-    --------
-    >>> from splmll.experiments.unit import threshold_rule
-    >>> threshold_rule("micro-f1"), threshold_rule("0.4")
-    ('micro-f1', 0.4)
-    """
-    rule: float | str = text
-    if text not in RULES:
-        with suppress(ValueError):  # refused below, with the names that there are
-            rule = float(text)
-    check_rule(rule)
-    return rule
-
-
-def changed_settings(estimator: Any) -> dict[str, Any]:
-    """Return what differs from the defaults of an estimator's class, as JSON can hold it.
-
-    Seeds are left out: they belong to a repetition.
-
-    Examples
-    --------
-    >>> from splmll.experiments.unit import changed_settings
-    >>> from splmll.methods import MLkNN, make_method
-    >>> changed_settings(MLkNN(n_neighbors=20))
-    {'n_neighbors': 20}
-    >>> changed_settings(make_method("Deep CPLST"))["regressor"]
-    {'class': 'splmll.methods.network_regressor.NetworkRegressor'}
-    """
-    defaults = {
-        name: parameter.default
-        for name, parameter in signature(type(estimator).__init__).parameters.items()
-    }
-    changed = {}
-    for name, value in estimator.get_params(deep=False).items():
-        shown = _as_json(value, full=False)
-        if name not in _NO_SETTINGS and shown != _as_json(defaults.get(name), full=False):
-            changed[name] = shown
-    return changed
-
-
 def compact(scores: np.ndarray) -> np.ndarray:
     """Return scores as float32 where that leaves all rankings as they are.
 
@@ -599,42 +553,6 @@ def _small(labels: np.ndarray) -> np.ndarray:
 
 
 # Text that stands for settings ------------------------------------------------------------------
-
-
-def _as_json(value: Any, *, full: bool) -> Any:
-    """Return a value of a parameter as JSON can hold it.
-
-    In full for hashing, where different values must stay different: all parameters of estimators
-    inside. Otherwise to be read: only what differs from their defaults.
-    """
-    if value is None or isinstance(value, bool | str):
-        return value
-    if isinstance(value, Integral):
-        return int(value)
-    if isinstance(value, Real):
-        return float(value)
-    if isinstance(value, list | tuple):
-        return [_as_json(item, full=full) for item in value]
-    if isinstance(value, Mapping):
-        return {str(name): _as_json(item, full=full) for name, item in value.items()}
-    if hasattr(value, "get_params") and not isinstance(value, type):
-        settings = _all_settings(value) if full else changed_settings(value)
-        return {"class": _name_of(type(value)), **settings}
-    if hasattr(value, "__qualname__") and "<" not in value.__qualname__:
-        return _name_of(value)  # a function or class that can be imported
-    return hashlib.sha256(cloudpickle.dumps(value)).hexdigest() if full else repr(value)
-
-
-def _all_settings(estimator: Any) -> dict[str, Any]:
-    return {
-        name: _as_json(value, full=True)
-        for name, value in estimator.get_params(deep=False).items()
-        if name not in _NO_SETTINGS
-    }
-
-
-def _name_of(thing: Any) -> str:
-    return f"{thing.__module__}.{thing.__qualname__}"
 
 
 def _hash(described: Any) -> str:

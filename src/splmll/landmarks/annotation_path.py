@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from splmll.extras import required
 from splmll.landmarks.answering import AnswerModel
 from splmll.landmarks.belief import Belief
 
@@ -72,7 +73,7 @@ class AnnotationPath:
         -------
         figure : matplotlib Figure
         """
-        import matplotlib.pyplot as plt
+        plt = required("matplotlib.pyplot", "plots", "Drawing")
 
         if axes is None:
             _, axes = plt.subplots(1, 3, figsize=(12, 3.6), layout="constrained")

@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from splmll.arrays import (
     dense,
     forget,
+    is_polars,
     is_torch_dataset,
     is_torch_module,
     n_rows,
@@ -34,10 +35,11 @@ from splmll.embeddings import (
     automatic_embedding,
     embedding_of,
 )
+from splmll.embeddings.automatic import left_out_networks
 from splmll.embeddings.linear import Linear
 from splmll.embeddings.stochastic import Stochastic
 from splmll.embeddings.wide_ridge import choose_solver
-from splmll.labels import read_labels
+from splmll.labels import is_tags, read_labels, refuse_tags
 from splmll.landmarks import out_of_core, passes
 from splmll.landmarks.annotation_path import COUNTS as PATH_COUNTS
 from splmll.landmarks.annotation_path import AnnotationPath, follow_path
@@ -144,10 +146,10 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         leaves nothing else. "auto" chooses out of fold, with the embedding alone among the choices.
     scoring : str, default="average_precision"
         The measure by which choices are made, a name in :data:`splmll.metrics.MEASURES`.
-    threshold : float or str, default="micro-f1"
-        When a score becomes a label: a number, or a rule of :mod:`splmll.thresholds` tuned on
-        out-of-fold scores ("micro-f1", "macro-f1", "hamming", "jaccard", "per-label",
-        "cardinality", "top-r", "linear").
+    threshold : float or str, default="micro_f1"
+        When a score becomes a label: a number, or a rule of :data:`splmll.thresholds.RULES` tuned
+        on out-of-fold scores ("micro_f1", "macro_f1", "hamming", "jaccard", "per_label",
+        "cardinality", "top_r", "linear").
     cv : int or "auto", default="auto"
         Number of folds. "auto" is 5, or 3 where one model is fitted per label.
     warm_start : bool, default=False
@@ -214,7 +216,10 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
     """
 
     capabilities = Capabilities(
-        sparse_labels=True, unknown_labels=True, cost="the embedding's, then n_labels^3"
+        sparse_labels=True,
+        unknown_labels=True,
+        landmarks=True,
+        cost="the embedding's, then n_labels^3",
     )
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "embedding": "no_validation",  # embedding_of names what may be given
@@ -242,7 +247,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         n_landmarks: int | float | None = None,
         pull: float | str = "auto",
         scoring: str = "average_precision",
-        threshold: float | str = "micro-f1",
+        threshold: float | str = "micro_f1",
         cv: int | str = "auto",
         warm_start: bool = False,
         random_state: Any = None,
@@ -715,7 +720,10 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         if Y is None:
             read_labels(Y)  # raises with scikit-learn's words
         check_consistent_length(X, Y)
-        stream, classes = None, None
+        stream, classes, label_format = None, None, None
+        if is_tags(Y) or is_polars(Y):
+            # Read as a whole: a chunk of tags does not show all labels.
+            Y, label_format = read_labels(Y, allow_unknown=True)
         if not (sparse.issparse(Y) or isinstance(Y, (pd.DataFrame, pd.Series, np.memmap))):
             Y = np.asarray(Y)
         if getattr(Y, "ndim", 2) == 1:
@@ -724,6 +732,8 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         for rows in out_of_core.slices(X.shape[0]):
             stream = self._add(stream, take_rows(X, rows), take_rows(Y, rows), classes)
         assert stream is not None
+        if label_format is not None:
+            self._remember(label_format)
         found = self._learn_from(stream)
         self._forget_stream()
         return found
@@ -767,6 +777,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
 
     def _begin(self, X: Any, Y: Any, classes: Any) -> int:
         """Remember what the first chunk says of features and labels; return the width."""
+        refuse_tags(Y)
         X = self._check_features(X, reset=True)
         _, label_format = read_labels(Y, allow_unknown=True, classes=classes)
         self._remember(label_format)
@@ -774,6 +785,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
 
     def _checked(self, X: Any, Y: Any, classes: Any) -> tuple[Any, Any]:
         """Check that a chunk is like the first one."""
+        refuse_tags(Y)
         X = self._check_features(X, reset=False)
         labels, label_format = read_labels(Y, allow_unknown=True, classes=classes)
         check_consistent_length(X, labels)
@@ -861,6 +873,11 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
                     for name in together.index
                 )
                 + "."
+            )
+        automatic = isinstance(self.embedding, str) and self.embedding == "auto"
+        if automatic and left_out_networks(self.embedding_):
+            lines.append(
+                'PyTorch is not installed, so networks were left out: pip install "splmll[torch]".'
             )
         return " ".join(lines)
 

@@ -246,7 +246,8 @@ def complete(
     if len(landmarks) == 0:
         return scores
     observed = ~np.isnan(known)
-    if observed.all():
+    if (observed == observed[:1]).all():
+        # The usual case, and sorting all rows to find it out takes long.
         patterns, member = observed[:1], np.zeros(len(known), dtype=np.intp)
     else:
         patterns, member = np.unique(observed, axis=0, return_inverse=True)

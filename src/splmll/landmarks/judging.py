@@ -6,7 +6,7 @@ groups' differences is larger than its standard error.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -46,13 +46,15 @@ class Judge:
     ----------
     rows : ndarray of int
         The rows that are measured; scores are given for these.
+    names : tuple of str
+        The measures that anything is decided by, ``scoring`` first.
 
     Examples
     --------
     >>> import numpy as np
     >>> from splmll.landmarks.judging import Judge
     >>> Y = (np.random.default_rng(0).random((200, 3)) < 0.5) * 1.0
-    >>> judge = Judge(Y, "average_precision", "micro-f1", seed=0)
+    >>> judge = Judge(Y, "average_precision", "micro_f1", seed=0)
     >>> perfect, useless = judge.measure(Y), judge.measure(np.zeros((200, 3)))
     >>> judge.is_worse(useless, perfect), judge.is_worse(perfect, useless)
     (True, False)
@@ -60,6 +62,7 @@ class Judge:
 
     def __init__(self, Y: Any, scoring: str, threshold: str | float, seed: int) -> None:
         self.scoring, self.threshold = scoring, threshold
+        self.names = tuple(dict.fromkeys((scoring, *KEPT)))
         n_rows, n_labels = Y.shape
         order = np.random.default_rng(seed).permutation(n_rows)
         order = order[: max(MIN_ROWS, JUDGED_CELLS // n_labels)]
@@ -70,14 +73,25 @@ class Judge:
         rng = np.random.default_rng(seed + 1)
         self._group = rng.permutation(len(self.rows)) % min(GROUPS, len(self.rows))
 
-    def measure(self, scores: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the measures of every group: the one that decides, and the guarded ones."""
+    def measure(
+        self, scores: np.ndarray, names: Iterable[str] | None = None
+    ) -> dict[str, np.ndarray]:
+        """Return measures of every group.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_rows, n_labels)
+            Scores of ``rows``.
+        names : iterable of str, optional
+            Which measures; all that anything is decided by, unless given.
+        """
+        values: dict[str, list[float]] = {name: [] for name in names or self.names}
         if self._unknown.any():
             # Ranked last and not predicted, an unknown label changes no comparison.
             scores = np.where(self._unknown, scores.min() - 1.0, scores)
-        predicted = fit_threshold(self.threshold, self._truth, scores).apply(scores)
-        given = {"scores": scores, "labels": predicted}
-        values: dict[str, list[float]] = {name: [] for name in (self.scoring, *KEPT)}
+        given = {"scores": scores}
+        if any(MEASURES[name].needs == "labels" for name in values):
+            given["labels"] = fit_threshold(self.threshold, self._truth, scores).apply(scores)
         for k in range(int(self._group.max()) + 1):
             rows = self._group == k
             for name, found in values.items():
@@ -100,7 +114,7 @@ class Judge:
 
     def loses(self, measured: Mapping[str, np.ndarray], than: Mapping[str, np.ndarray]) -> bool:
         """Return whether a candidate is worse in anything, as :meth:`is_worse` means it."""
-        return any(_is_worse(measured, than, name) for name in (self.scoring, *KEPT))
+        return any(_is_worse(measured, than, name) for name in self.names)
 
     def hurts(self, measured: Mapping[str, np.ndarray], alone: Mapping[str, np.ndarray]) -> bool:
         """Return whether a candidate is worse than f alone in anything that is guarded.

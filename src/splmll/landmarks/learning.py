@@ -300,7 +300,8 @@ class Learner:
             others = [replace(best, **change) for change in choices[name]]
             tried += [each for each in others if each not in tried]
             other = max(others, key=lambda each: self._value(chosen, each), default=best)
-            if self.judge.is_better(self._measure(chosen, other), self._measure(chosen, best)):
+            decisive = [self._measure(chosen, each, self.judge.names[:1]) for each in (other, best)]
+            if self.judge.is_better(*decisive):
                 best = other
         if self.pull != "auto":
             return best
@@ -406,15 +407,19 @@ class Learner:
             result[rows] = mixed(found, F[rows], labels, setting)
         return result
 
-    def _measure(self, chosen: np.ndarray, setting: Setting) -> Measured:
-        key = (chosen.tobytes(), setting)
-        if key not in self._measured:
+    def _measure(
+        self, chosen: np.ndarray, setting: Setting, names: Sequence[str] | None = None
+    ) -> Measured:
+        """Measure once, and only what is asked for: most settings fall by one measure."""
+        found = self._measured.setdefault((chosen.tobytes(), setting), {})
+        missing = [name for name in names or self.judge.names if name not in found]
+        if missing:
             scores = self._scores(chosen, setting, self._judged_F, self._judged_fold)
-            self._measured[key] = self.judge.measure(scores)
-        return self._measured[key]
+            found.update(self.judge.measure(scores, missing))
+        return found
 
     def _value(self, chosen: np.ndarray, setting: Setting) -> float:
-        return self.judge.value(self._measure(chosen, setting))
+        return self.judge.value(self._measure(chosen, setting, self.judge.names[:1]))
 
     def _step(self, chosen: np.ndarray, setting: Setting) -> tuple[int, Setting, Measured]:
         return len(chosen), setting, self._measure(chosen, setting)

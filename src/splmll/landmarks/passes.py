@@ -23,8 +23,8 @@ from splmll.statistics import sum_of
 
 Pairs = Iterable[tuple[Any, Any]]
 
-# Rows that are learned from at a time. The first block sets alpha: the fewer rows, the larger the
-# alpha that seems best.
+# Rows that are learned from at a time. The first block sets the ridge: the fewer rows, the larger
+# the ridge that seems best.
 BLOCK_ROWS = 2**15
 # Rows that everything but the classifiers is learned from; with very many labels fewer.
 SAMPLE_ROWS, SAMPLE_CELLS = 30_000, 2**23

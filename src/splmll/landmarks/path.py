@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from splmll.extras import required
 from splmll.metrics import MEASURES
 
 
@@ -50,7 +51,7 @@ class LandmarkPath:
         -------
         figure : matplotlib Figure
         """
-        import matplotlib.pyplot as plt
+        plt = required("matplotlib.pyplot", "plots", "Drawing")
         from matplotlib.ticker import MaxNLocator
 
         if axes is None:

@@ -55,7 +55,7 @@ def worth_after_recovery(F: np.ndarray, Y: np.ndarray) -> float:
         scores = np.empty_like(F)
         for k in (0, 1):
             scores[half == k] = recovery.map(PULL, without=k)(G[half == k])
-        predicted = fit_threshold("micro-f1", relevant, scores).apply(scores)
+        predicted = fit_threshold("micro_f1", relevant, scores).apply(scores)
         errors = (
             1 - average_precision(relevant[counted], scores[counted]),
             1 - micro_f1(relevant, predicted),

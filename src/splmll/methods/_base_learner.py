@@ -16,6 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Tags, check_random_state, get_tags
+from sklearn.utils.validation import _check_sample_weight
 
 from splmll.base import MultilabelClassifier
 from splmll.feature_scaling import DenseStandardScaler, fitted_scaler, scaled
@@ -40,7 +41,8 @@ SHORT_ROWS_C = 20.0
 class BaseLearnerClassifier(MultilabelClassifier):
     """Base of methods with the parameters ``estimator`` and ``random_state``.
 
-    ``_fit`` calls ``_prepare_learner`` once and trains clones of what it returns;
+    ``_fit`` also gets weights of the rows, none of them 0, or None. It calls
+    ``_prepare_learner`` once and trains clones of what it returns;
     ``_scores`` passes X through ``_learner_features`` first. Scores are probabilities.
     """
 
@@ -48,13 +50,49 @@ class BaseLearnerClassifier(MultilabelClassifier):
     random_state: Any
     scaler_: StandardScaler | None
 
-    def _prepare_learner(self, X: Any) -> tuple[Any, Any]:
+    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Any:
+        """Learn from features and labels.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Features.
+        Y : array-like, sparse matrix or DataFrame of shape (n_rows, n_labels), or (n_rows,)
+            0/1 labels; a vector is one label.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows, for base learners that take them. A whole number counts a row that
+            often, 0 leaves it out. A named threshold rule learns its scores with the weights, and
+            counts every row once.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        X, Y = self._check_fit(X, Y)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(
+                sample_weight, X, dtype=np.float64, ensure_non_negative=True
+            )
+            kept = np.flatnonzero(sample_weight)
+            if not kept.size:
+                raise ValueError("Sample weights must contain at least one non-zero number.")
+            X, Y, sample_weight = X[kept], Y[kept], sample_weight[kept]
+        self._fit(X, Y, sample_weight)
+        return self
+
+    def _fit(self, X: Any, Y: Any, sample_weight: np.ndarray | None = None) -> None:
+        raise NotImplementedError(f"{type(self).__name__} must write _fit")
+
+    def _prepare_learner(self, X: Any, sample_weight: np.ndarray | None = None) -> tuple[Any, Any]:
         """Return the learner to clone and the features to train it on."""
         if self.estimator is not None:
             self.scaler_ = None
             return with_seed(self.estimator, self.random_state), X
-        self.scaler_ = fitted_scaler(X, "auto")
-        return LogisticRegression(C=_penalty(X), max_iter=1000), scaled(X, self.scaler_)
+        self.scaler_ = fitted_scaler(X, "auto", sample_weight)
+        return LogisticRegression(C=_penalty(X, sample_weight), max_iter=1000), scaled(
+            X, self.scaler_
+        )
 
     def _learner_features(self, X: Any) -> Any:
         return scaled(X, self.scaler_)
@@ -79,11 +117,15 @@ class BaseLearnerClassifier(MultilabelClassifier):
         return tags
 
 
-def _penalty(X: Any) -> float:
+def _penalty(X: Any, sample_weight: np.ndarray | None = None) -> float:
     """Return C of the default: short rows need large weights, which C = 1 would not allow."""
     if not sparse.issparse(X):
         return 1.0
-    squares = float(np.sum(np.square(X.data), dtype=np.float64)) / X.shape[0]
+    if sample_weight is None:
+        squares = float(np.sum(np.square(X.data), dtype=np.float64)) / X.shape[0]
+    else:
+        of_rows = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+        squares = float(np.average(of_rows, weights=sample_weight))
     return max(1.0, SHORT_ROWS_C / squares) if squares > 0 else 1.0
 
 

@@ -12,6 +12,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 
+from splmll.feature_scaling import SCALES, refuse_former_scale, standardises
+
 
 @dataclass(frozen=True)
 class CentredMatrix:
@@ -80,9 +82,10 @@ def feature_scale(X: Any, scale: str | None) -> tuple[np.ndarray, np.ndarray]:
 
     "auto" asks for those of dense features: words are compared as they are.
     """
-    if isinstance(scale, bool) or scale not in ("auto", "standard", None):
+    refuse_former_scale(scale)
+    if scale not in SCALES:
         raise ValueError(f'scale must be "auto", "standard" or None, got {scale!r}.')
-    if scale is None or (scale == "auto" and sparse.issparse(X)):
+    if not standardises(scale, sparse.issparse(X)):
         return np.zeros(X.shape[1]), np.ones(X.shape[1])
     if not sparse.issparse(X):
         X = np.ascontiguousarray(X)

@@ -13,7 +13,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
-SCALES = ("auto", "minmax", "standard", None)
+from splmll import feature_scaling
+from splmll.feature_scaling import refuse_former_scale
+
+# What ``scale`` may be anywhere, and the range, which suits distances.
+SCALES = (*feature_scaling.SCALES, "minmax")
 
 
 class FeatureScale:
@@ -79,5 +83,6 @@ class FeatureScale:
 
 def check_scale(scale: Any) -> None:
     """Refuse what is not a kind of scaling."""
-    if isinstance(scale, bool) or scale not in SCALES:
+    refuse_former_scale(scale)
+    if scale not in SCALES:
         raise ValueError(f'scale must be "auto", "minmax", "standard" or None, got {scale!r}.')

@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import linalg, sparse
 from sklearn.base import (
-    BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     clone,
@@ -27,6 +26,7 @@ from sklearn.utils.validation import (
 )
 
 from splmll.base import MultilabelClassifier
+from splmll.former import FormerNames
 from splmll.methods._own_rule import fit_own_rule
 from splmll.methods._ridge import LinearMap, RidgeSystem, check_ridge, column_means
 
@@ -87,7 +87,7 @@ class CodeClassifier(MultilabelClassifier):
         return tags
 
 
-class LabelSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class LabelSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FormerNames):
     """Base of encoders: labels to a few codes, and codes to real scores of all labels.
 
     The labels stand where other transformers have the features, and the features, for encoders

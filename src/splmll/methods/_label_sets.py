@@ -114,7 +114,7 @@ class LabelSetEnsemble:
         return np.clip(scores, 0, 1, out=scores)
 
     def _answers(self, X: Any) -> Iterator[tuple[np.ndarray, sparse.csr_array]]:
-        """Yield class probabilities of shape (n_rows, n_learners, n_classes) and the sets."""
+        """Yield class probabilities of shape (n_rows, n_estimators, n_classes) and the sets."""
         if self._logistic is not None:
             yield self._logistic.probabilities(X), self._logistic.sets
         else:
@@ -167,23 +167,25 @@ def find_label_sets(Y: Any) -> tuple[sparse.csr_array, np.ndarray]:
     return sparse.csr_array(Y[first], dtype=np.float64), classes
 
 
-def fit_label_sets(base: Any, X: Any, Y: Any) -> LabelSetLearner:
+def fit_label_sets(
+    base: Any, X: Any, Y: Any, sample_weight: np.ndarray | None = None
+) -> LabelSetLearner:
     """Fit a clone of a base learner that predicts which of the label sets in Y a row has."""
     sets, classes = find_label_sets(Y)
-    return LabelSetLearner(ConstantGuard(base).fit(X, classes), sets)
+    return LabelSetLearner(ConstantGuard(base).fit(X, classes, sample_weight), sets)
 
 
 def _votes(probabilities: np.ndarray, sets: sparse.csr_array, voting: str) -> Any:
     """Sum over learners of marginals or votes, from class probabilities of shape (n, m, k)."""
-    n_rows, n_learners, n_classes = probabilities.shape
-    if n_learners * n_classes != sets.shape[0]:
+    n_rows, n_estimators, n_classes = probabilities.shape
+    if n_estimators * n_classes != sets.shape[0]:
         # A product of sparse matrices would follow a class without a set out of memory.
-        raise ValueError(f"There are {n_learners * n_classes} classes for {sets.shape[0]} sets.")
+        raise ValueError(f"There are {n_estimators * n_classes} classes for {sets.shape[0]} sets.")
     if voting == "soft":
         return probabilities.reshape(n_rows, -1) @ sets
-    best = np.argmax(probabilities, axis=2) + n_classes * np.arange(n_learners)
+    best = np.argmax(probabilities, axis=2) + n_classes * np.arange(n_estimators)
     chosen = sparse.csr_array(
-        (np.ones(best.size), best.ravel(), np.arange(n_rows + 1) * n_learners),
+        (np.ones(best.size), best.ravel(), np.arange(n_rows + 1) * n_estimators),
         shape=(n_rows, sets.shape[0]),
     )
     return (chosen @ sets).toarray()
@@ -197,9 +199,9 @@ class _StackedLogistic:
     classes as the one with most of them: the others have probability 0 and an empty set.
     """
 
-    coef: np.ndarray  # (n_learners * n_classes, n_features), for features as they are
-    intercept: np.ndarray  # (n_learners, n_classes)
-    sets: sparse.csr_array  # (n_learners * n_classes, n_labels)
+    coef: np.ndarray  # (n_estimators * n_classes, n_features), for features as they are
+    intercept: np.ndarray  # (n_estimators, n_classes)
+    sets: sparse.csr_array  # (n_estimators * n_classes, n_labels)
 
     @classmethod
     def build(
@@ -229,7 +231,7 @@ class _StackedLogistic:
         return cls(coef.reshape(-1, n_features), intercept, sparse.vstack(sets, format="csr"))
 
     def probabilities(self, X: Any) -> np.ndarray:
-        """Return class probabilities of shape (n_rows, n_learners, n_classes)."""
+        """Return class probabilities of shape (n_rows, n_estimators, n_classes)."""
         logits = np.asarray(X @ self.coef.T).reshape(-1, *self.intercept.shape)
         logits = logits + self.intercept
         logits -= logits.max(axis=2, keepdims=True)

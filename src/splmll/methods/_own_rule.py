@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from splmll.base import MultilabelClassifier
-from splmll.thresholds import MIN_ROWS, RULES, Threshold, fit_threshold
+from splmll.thresholds import MIN_ROWS, RULES, Threshold, fit_threshold, informed_cells
 
 N_FOLDS = 5
 
@@ -24,7 +24,13 @@ _FOLD_SEED = 0
 
 
 def fit_own_rule(
-    estimator: MultilabelClassifier, X: Any, Y: Any, rule: float | str, *, default: float = 0.5
+    estimator: MultilabelClassifier,
+    X: Any,
+    Y: Any,
+    rule: float | str,
+    *,
+    default: float = 0.5,
+    sample_weight: np.ndarray | None = None,
 ) -> Threshold:
     """Fit the rule given as an estimator's ``threshold``.
 
@@ -41,6 +47,8 @@ def fit_own_rule(
         fits.
     default : float, default=0.5
         The threshold where there is too little to learn one from: the natural cut of the scores.
+    sample_weight : ndarray of shape (n_rows,), optional
+        Weights of the rows, for estimators that take them.
 
     Returns
     -------
@@ -58,17 +66,21 @@ def fit_own_rule(
     """
     # Numbers, unknown names and tables too short to learn from need no scores.
     if rule in RULES and Y.shape[0] >= MIN_ROWS:
-        scores = out_of_fold_scores(estimator, X, Y)
+        scores, informed = out_of_fold_scores(estimator, X, Y, sample_weight)
     else:
-        scores = np.broadcast_to(0.0, Y.shape)
-    return fit_threshold(rule, Y, scores, default=default)
+        scores, informed = np.broadcast_to(0.0, Y.shape), None
+    return fit_threshold(rule, Y, scores, informed=informed, default=default)
 
 
-def out_of_fold_scores(estimator: MultilabelClassifier, X: Any, Y: Any) -> np.ndarray:
-    """Return scores of shape (n_rows, n_labels), each from a copy fitted without that row."""
-    scores = np.empty(Y.shape)
+def out_of_fold_scores(
+    estimator: MultilabelClassifier, X: Any, Y: Any, sample_weight: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return scores, each from a copy fitted without that row, and which of them say something."""
+    scores, informed = np.empty(Y.shape), np.empty(Y.shape, dtype=bool)
     folds = KFold(N_FOLDS, shuffle=True, random_state=_FOLD_SEED)
     for train, test in folds.split(scores):
         copy = clone(estimator).set_params(threshold=0.5)
-        scores[test] = copy.fit(X[train], Y[train])._scores(X[test])
-    return scores
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight[train]}
+        scores[test] = copy.fit(X[train], Y[train], **weights)._scores(X[test])
+        informed[test] = informed_cells(Y[train], scores[test])
+    return scores, informed

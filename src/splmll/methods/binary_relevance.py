@@ -84,7 +84,9 @@ class BinaryRelevance(BaseLearnerClassifier):
     array([[0.5, 0.5]])
     """
 
-    capabilities = Capabilities(sparse_labels=True, probabilities=True, cost="C base fits")
+    capabilities = Capabilities(
+        sparse_labels=True, probabilities=True, sample_weight=True, cost="C base fits"
+    )
     search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
         "estimator": LOGISTIC_REGRESSIONS,
         "estimator__svc__C": (0.1, 1.0, 10.0, 100.0),
@@ -107,12 +109,13 @@ class BinaryRelevance(BaseLearnerClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _fit(self, X: Any, Y: Any) -> None:
-        self._set_threshold(fit_own_rule(self, X, Y, self.threshold))
-        base, X = self._prepare_learner(X)
+    def _fit(self, X: Any, Y: Any, sample_weight: np.ndarray | None = None) -> None:
+        self._set_threshold(fit_own_rule(self, X, Y, self.threshold, sample_weight=sample_weight))
+        base, X = self._prepare_learner(X, sample_weight)
         columns = sparse.csc_array(Y)
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_label)(base, X, columns[:, [label]]) for label in range(Y.shape[1])
+            delayed(_fit_label)(base, X, columns[:, [label]], sample_weight)
+            for label in range(Y.shape[1])
         )
         self.coef_, self.intercept_ = _stacked(self.estimators_, self.scaler_, X.shape[1])
 
@@ -123,8 +126,11 @@ class BinaryRelevance(BaseLearnerClassifier):
         return np.column_stack([guard.predict_proba(X)[:, 1] for guard in self.estimators_])
 
 
-def _fit_label(base: Any, X: Any, column: sparse.csc_array) -> ConstantGuard:
-    return ConstantGuard(base, classes=(0, 1)).fit(X, column.toarray().ravel().astype(np.int64))
+def _fit_label(
+    base: Any, X: Any, column: sparse.csc_array, sample_weight: np.ndarray | None
+) -> ConstantGuard:
+    target = column.toarray().ravel().astype(np.int64)
+    return ConstantGuard(base, classes=(0, 1)).fit(X, target, sample_weight)
 
 
 def _stacked(

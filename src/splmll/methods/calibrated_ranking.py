@@ -97,7 +97,9 @@ class CalibratedLabelRanking(BaseLearnerClassifier):
     (array([[2., 0.]]), array([1.]))
     """
 
-    capabilities = Capabilities(cost="C^2 / 2 base fits; cardinality + 1 times the rows of BR")
+    capabilities = Capabilities(
+        sample_weight=True, cost="C^2 / 2 base fits; cardinality + 1 times the rows of BR"
+    )
     search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
         "estimator": LOGISTIC_REGRESSIONS,
     }
@@ -149,14 +151,15 @@ class CalibratedLabelRanking(BaseLearnerClassifier):
         check_is_fitted(self)
         return self._votes(self._check_features(X, reset=False))
 
-    def _fit(self, X: Any, Y: np.ndarray) -> None:
+    def _fit(self, X: Any, Y: Any, sample_weight: np.ndarray | None = None) -> None:
         self._check_parameters()
-        self._set_threshold(fit_own_rule(self, X, Y, self.threshold))
-        base, X = self._prepare_learner(X)
+        self._set_threshold(fit_own_rule(self, X, Y, self.threshold, sample_weight=sample_weight))
+        base, X = self._prepare_learner(X, sample_weight)
         fit_duels = _fit_linear_duels if type(base) is LogisticRegression else _fit_duels
         relevant = Y == 1
         self.duels_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(fit_duels)(base, X, relevant, label) for label in range(Y.shape[1])
+            delayed(fit_duels)(base, X, relevant, label, sample_weight)
+            for label in range(Y.shape[1])
         )
 
     def _votes(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -184,7 +187,9 @@ class CalibratedLabelRanking(BaseLearnerClassifier):
             raise ValueError(f'ties must be "exclude" or "include", got {self.ties!r}.')
 
 
-def _fit_duels(base: Any, X: Any, relevant: np.ndarray, label: int) -> list[ConstantGuard | None]:
+def _fit_duels(
+    base: Any, X: Any, relevant: np.ndarray, label: int, sample_weight: np.ndarray | None
+) -> list[ConstantGuard | None]:
     """Fit the duels of a label with those after it and, last, with the virtual label.
 
     The target of a duel is 1 where ``label`` wins.
@@ -193,18 +198,23 @@ def _fit_duels(base: Any, X: Any, relevant: np.ndarray, label: int) -> list[Cons
     duels: list[ConstantGuard | None] = []
     for rival in range(label + 1, relevant.shape[1]):
         rows = np.flatnonzero(wins != relevant[:, rival])
-        duels.append(_fit_duel(base, X[rows], wins[rows]) if len(rows) else None)
-    duels.append(_fit_duel(base, X, wins))
+        weights = None if sample_weight is None else sample_weight[rows]
+        duels.append(_fit_duel(base, X[rows], wins[rows], weights) if len(rows) else None)
+    duels.append(_fit_duel(base, X, wins, sample_weight))
     return duels
 
 
-def _fit_duel(base: Any, X: Any, wins: np.ndarray) -> ConstantGuard:
-    return ConstantGuard(base, classes=(0, 1)).fit(X, wins.astype(np.int64))
+def _fit_duel(
+    base: Any, X: Any, wins: np.ndarray, sample_weight: np.ndarray | None
+) -> ConstantGuard:
+    return ConstantGuard(base, classes=(0, 1)).fit(X, wins.astype(np.int64), sample_weight)
 
 
-def _fit_linear_duels(base: Any, X: Any, relevant: np.ndarray, label: int) -> np.ndarray:
+def _fit_linear_duels(
+    base: Any, X: Any, relevant: np.ndarray, label: int, sample_weight: np.ndarray | None
+) -> np.ndarray:
     """Fit as ``_fit_duels`` does, and keep weights and intercepts only."""
-    duels = _fit_duels(base, X, relevant, label)
+    duels = _fit_duels(base, X, relevant, label, sample_weight)
     weights = np.zeros((len(duels), X.shape[1] + 1), dtype=np.float32)
     for row, duel in zip(weights, duels):
         if duel is None:

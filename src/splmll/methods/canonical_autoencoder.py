@@ -60,9 +60,9 @@ class C2AE(MultilabelClassifier):
     ----------
     n_components : int or float, default=0.8
         Dimension k of the code: a number, or a fraction of the number of labels.
-    alpha : float, default=1.0
+    ranking_weight : float, default=1.0
         Weight :math:`\alpha` of the ranking loss. The paper tries 0.1 to 10.
-    lam : float, default=0.5
+    orthogonality_weight : float, default=0.5
         Weight :math:`\lambda` of the constraint that code coordinates are uncorrelated and of
         unit length.
     rank_features : bool, default=True
@@ -92,7 +92,7 @@ class C2AE(MultilabelClassifier):
         Share of the rows, drawn at random, that decide when to stop and where to put the threshold;
         the best epoch is kept. With fewer than 50 rows, or a share of 0, all rows train for
         ``max_epochs``.
-    threshold : float or str, default="micro-f1"
+    threshold : float or str, default="micro_f1"
         A label is predicted where its score is at least the threshold. A name is a rule of
         :data:`splmll.thresholds.RULES`, fitted on the validation rows; with fewer than 50 of them
         it is 0.5.
@@ -130,12 +130,16 @@ class C2AE(MultilabelClassifier):
     array([[1, 0, 1]])
     """
 
+    _former_names: ClassVar[dict[str, str]] = {
+        "alpha": "ranking_weight",
+        "lam": "orthogonality_weight",
+    }
     capabilities = Capabilities(
         unknown_labels=True, cost="epochs N (D + C) times the width of the layers"
     )
     search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
         "n_components": (0.4, 0.6, 0.8, 1.0),
-        "alpha": (0.1, 0.5, 1.0, 2.0, 10.0),
+        "ranking_weight": (0.1, 0.5, 1.0, 2.0, 10.0),
     }
 
     network_: _Networks | None
@@ -146,8 +150,8 @@ class C2AE(MultilabelClassifier):
         self,
         n_components: int | float = 0.8,
         *,
-        alpha: float = 1.0,
-        lam: float = 0.5,
+        ranking_weight: float = 1.0,
+        orthogonality_weight: float = 0.5,
         rank_features: bool = True,
         feature_layer_sizes: Sequence[int] = (512, 512),
         label_layer_sizes: Sequence[int] = (512,),
@@ -158,13 +162,13 @@ class C2AE(MultilabelClassifier):
         max_epochs: int = 200,
         patience: int = 15,
         validation_fraction: float = 0.2,
-        threshold: float | str = "micro-f1",
+        threshold: float | str = "micro_f1",
         device: str = "cpu",
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
-        self.alpha = alpha
-        self.lam = lam
+        self.ranking_weight = ranking_weight
+        self.orthogonality_weight = orthogonality_weight
         self.rank_features = rank_features
         self.feature_layer_sizes = feature_layer_sizes
         self.label_layer_sizes = label_layer_sizes
@@ -234,7 +238,13 @@ class C2AE(MultilabelClassifier):
             build,
             _side_by_side(X, _filled(targets, rows)),
             targets,
-            loss=_TrainingLoss(n_components, batch_size, self.alpha, self.lam, self.rank_features),
+            loss=_TrainingLoss(
+                n_components,
+                batch_size,
+                self.ranking_weight,
+                self.orthogonality_weight,
+                self.rank_features,
+            ),
             training=Training(
                 learning_rate=self.learning_rate,
                 weight_decay=self.weight_decay,
@@ -267,7 +277,7 @@ class C2AE(MultilabelClassifier):
 
     def _check_parameters(self, n_labels: int) -> None:
         count_of(self.n_components, n_labels, "n_components")
-        for name in ("alpha", "lam", "weight_decay"):
+        for name in ("ranking_weight", "orthogonality_weight", "weight_decay"):
             value = getattr(self, name)
             if not isinstance(value, Real) or not 0 <= float(value) < np.inf:
                 raise ValueError(f"{name} must be 0 or more and finite, got {value!r}.")
@@ -290,14 +300,14 @@ class C2AE(MultilabelClassifier):
 # Losses ------------------------------------------------------------------------------------------
 
 
-def embedding_loss(A: Tensor, E: Tensor, lam: float, batch_size: int) -> Tensor:
+def embedding_loss(A: Tensor, E: Tensor, orthogonality_weight: float, batch_size: int) -> Tensor:
     """Distance of two codes of the same rows, and of both from having orthonormal columns.
 
     Parameters
     ----------
     A, E : Tensor of shape (n_rows, n_components)
         Codes from features and from labels.
-    lam : float
+    orthogonality_weight : float
         Weight of orthonormality.
     batch_size : int
         Number of rows in which columns shall have unit length. Other numbers of rows are scaled
@@ -306,20 +316,20 @@ def embedding_loss(A: Tensor, E: Tensor, lam: float, batch_size: int) -> Tensor:
     Returns
     -------
     loss : Tensor
-        ``|A - E|^2 + lam (|A'A - I|^2 + |E'E - I|^2)``.
+        ``|A - E|^2 + orthogonality_weight (|A'A - I|^2 + |E'E - I|^2)``.
 
     Examples
     --------
     >>> import torch
     >>> from splmll.methods.canonical_autoencoder import embedding_loss
     >>> code = torch.eye(3)[:, :2]
-    >>> float(embedding_loss(code, code, lam=0.5, batch_size=3))
+    >>> float(embedding_loss(code, code, orthogonality_weight=0.5, batch_size=3))
     0.0
     """
     share = batch_size / len(A)
     identity = torch.eye(A.shape[1], dtype=A.dtype, device=A.device)
     whitening = sum(((share * C.T @ C - identity) ** 2).sum() for C in (A, E))
-    return share * ((A - E) ** 2).sum() + lam * whitening
+    return share * ((A - E) ** 2).sum() + orthogonality_weight * whitening
 
 
 def pairwise_ranking_loss(scores: Tensor, relevant: Tensor, irrelevant: Tensor) -> Tensor:
@@ -363,8 +373,8 @@ class _TrainingLoss:
 
     n_components: int
     batch_size: int
-    alpha: float
-    lam: float
+    ranking_weight: float
+    orthogonality_weight: float
     rank_features: bool
 
     def __call__(self, outputs: Tensor, targets: Tensor, known: Tensor) -> Tensor:
@@ -376,8 +386,8 @@ class _TrainingLoss:
         ranking = pairwise_ranking_loss(from_labels, relevant, irrelevant)
         if self.rank_features:
             ranking = ranking + pairwise_ranking_loss(from_features, relevant, irrelevant)
-        embedding = embedding_loss(A, E, self.lam, self.batch_size)
-        return embedding + self.alpha * self.batch_size * ranking.mean()
+        embedding = embedding_loss(A, E, self.orthogonality_weight, self.batch_size)
+        return embedding + self.ranking_weight * self.batch_size * ranking.mean()
 
 
 # Networks ----------------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ class EnsembleOfClassifierChains(BaseLearnerClassifier):
         (``LogisticRegression(max_iter=1000)``) on standardised features, standardised once on
         all rows; sparse features are left as they are. A base learner you give
         receives X as it is, and the labels before its own as further 0/1 columns.
-    n_chains : int, default=10
+    n_estimators : int, default=10
         Number of chains (m). More chains make the scores smoother and less dependent on the seed;
         the authors use 10 to 50.
     order : sequence of int or None, default=None
@@ -87,7 +87,7 @@ class EnsembleOfClassifierChains(BaseLearnerClassifier):
     ----------
     chains_ : list of list of ConstantGuard
         The fitted base learners of every chain, in the order of the chain.
-    orders_ : ndarray of shape (n_chains, n_labels)
+    orders_ : ndarray of shape (n_estimators, n_labels)
         Label numbers in the order of every chain.
     scaler_ : StandardScaler or None
         The shared standardisation of the default base learner; None for sparse features.
@@ -102,17 +102,20 @@ class EnsembleOfClassifierChains(BaseLearnerClassifier):
     >>> X = rng.normal(size=(200, 3))
     >>> likes_sun = X[:, 0] > 0
     >>> Y = np.column_stack([likes_sun, likes_sun & (X[:, 1] > 0)]).astype(int)
-    >>> model = EnsembleOfClassifierChains(n_chains=5, random_state=0).fit(X, Y)
+    >>> model = EnsembleOfClassifierChains(n_estimators=5, random_state=0).fit(X, Y)
     >>> model.predict([[2.0, 2.0, 0.0], [2.0, -2.0, 0.0], [-2.0, 2.0, 0.0]])
     array([[1, 1],
            [1, 0],
            [0, 0]])
     """
 
-    capabilities = Capabilities(probabilities=True, cost="m C base fits with D + C features")
+    _former_names: ClassVar[dict[str, str]] = {"n_chains": "n_estimators"}
+    capabilities = Capabilities(
+        probabilities=True, sample_weight=True, cost="m C base fits with D + C features"
+    )
     search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
         "estimator": LOGISTIC_REGRESSIONS,
-        "n_chains": (10, 20, 50),
+        "n_estimators": (10, 20, 50),
     }
 
     chains_: list[list[ConstantGuard]]
@@ -122,7 +125,7 @@ class EnsembleOfClassifierChains(BaseLearnerClassifier):
         self,
         estimator: Any = None,
         *,
-        n_chains: int = 10,
+        n_estimators: int = 10,
         order: Sequence[int] | None = None,
         bootstrap: bool = True,
         max_samples: float = 1.0,
@@ -132,7 +135,7 @@ class EnsembleOfClassifierChains(BaseLearnerClassifier):
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
-        self.n_chains = n_chains
+        self.n_estimators = n_estimators
         self.order = order
         self.bootstrap = bootstrap
         self.max_samples = max_samples
@@ -141,22 +144,23 @@ class EnsembleOfClassifierChains(BaseLearnerClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _fit(self, X: Any, Y: np.ndarray) -> None:
+    def _fit(self, X: Any, Y: Any, sample_weight: np.ndarray | None = None) -> None:
         self._check_parameters(*Y.shape)
-        self._set_threshold(fit_own_rule(self, X, Y, self.threshold))
+        self._set_threshold(fit_own_rule(self, X, Y, self.threshold, sample_weight=sample_weight))
         n_features = X.shape[1]
-        base, X = self._prepare_learner(X)
+        base, X = self._prepare_learner(X, sample_weight)
 
         # All draws come before the parallel part, which may run in any order.
         rng = check_random_state(self.random_state)
         plans = []
-        for _ in range(self.n_chains):
+        for _ in range(self.n_estimators):
             order, rows = self._draw_order(Y, rng), self._draw_rows(len(Y), rng)
             learner = base if self.random_state is None else with_seed(base, rng)
             plans.append((learner, order, rows))
         self.orders_ = np.array([order for _, order, _ in plans])
         self.chains_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_chain)(learner, X, Y, order, rows) for learner, order, rows in plans
+            delayed(_fit_chain)(learner, X, Y, order, rows, sample_weight)
+            for learner, order, rows in plans
         )
         self._linear_chains = [
             _linear_chain(chain, self.scaler_, n_features) for chain in self.chains_
@@ -179,9 +183,9 @@ class EnsembleOfClassifierChains(BaseLearnerClassifier):
         return (len(self.chains_) * scores + 0.5) / (len(self.chains_) + 1)
 
     def _check_parameters(self, n_rows: int, n_labels: int) -> None:
-        if not isinstance(self.n_chains, Integral) or self.n_chains < 1:
+        if not isinstance(self.n_estimators, Integral) or self.n_estimators < 1:
             raise ValueError(
-                f"n_chains must be a whole number of at least 1, got {self.n_chains!r}."
+                f"n_estimators must be a whole number of at least 1, got {self.n_estimators!r}."
             )
         check_voting(self.voting)
         if self.order is not None and sorted(self.order) != list(range(n_labels)):
@@ -220,10 +224,16 @@ def _sorted_by_content(Y: np.ndarray) -> np.ndarray:
 
 
 def _fit_chain(
-    base: Any, X: Any, Y: np.ndarray, order: np.ndarray, rows: np.ndarray | None
+    base: Any,
+    X: Any,
+    Y: np.ndarray,
+    order: np.ndarray,
+    rows: np.ndarray | None,
+    sample_weight: np.ndarray | None,
 ) -> list[ConstantGuard]:
     if rows is not None:
         X, Y = X[rows], Y[rows]
+        sample_weight = None if sample_weight is None else sample_weight[rows]
     labels = Y[:, order].astype(X.dtype)
     # One table for the whole chain: link r reads the first n_features + r columns of it.
     if sparse.issparse(X):
@@ -233,7 +243,7 @@ def _fit_chain(
     n_features = X.shape[1]
     return [
         ConstantGuard(base, classes=(0, 1)).fit(
-            table[:, : n_features + link], labels[:, link].astype(np.int64)
+            table[:, : n_features + link], labels[:, link].astype(np.int64), sample_weight
         )
         for link in range(len(order))
     ]

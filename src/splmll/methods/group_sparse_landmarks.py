@@ -69,7 +69,7 @@ class MOPLMS(LabelSubsetClassifier):
         an entry of Y'Y / N.
     refit : bool, default=True
         Recover the labels from the landmarks by least squares. False uses the shrunken A, as
-        published; give it a tuned threshold, for instance ``threshold="micro-f1"``.
+        published; give it a tuned threshold, for instance ``threshold="micro_f1"``.
     regressor : regressor or None, default=None
         Learns the landmarks from the features; any with scikit-learn's API, cloned. It receives X
         as it is. None is ridge regression on standardised features; sparse ones are only centred.

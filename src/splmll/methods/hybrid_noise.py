@@ -89,7 +89,7 @@ class HNOML(MultilabelClassifier):
         The matrix W, for scaled features; discarded features have rows of 0, up to rounding.
     enrichment_ : ndarray of shape (n_labels, n_labels)
         The matrix B: column j says how label j is put together.
-    objective_ : ndarray of shape (n_iter_ + 1,)
+    objective_ : ndarray of shape (n_iter + 1,)
         F at the start and after each step, with smoothed norms; it never rises.
     n_iter_ : int
         Number of steps.

@@ -55,7 +55,7 @@ class FaIE(LabelSpaceClassifier):
     ----------
     n_components : int or float, default=0.5
         Number of codes (k), or their share of the labels.
-    alpha : float, default=0.1
+    predictability_weight : float, default=0.1
         Weight of predictability. The eigenvalues of YY' grow with the number of rows while those
         of H stay below 1: the default, from the authors' comparison, has hardly any influence on
         thousands of rows. Values of the order of the number of rows per label matter.
@@ -100,17 +100,18 @@ class FaIE(LabelSpaceClassifier):
            [0, 0, 1]])
     """
 
+    _former_names: ClassVar[dict[str, str]] = {"alpha": "predictability_weight"}
     capabilities = Capabilities(sparse_labels=True, cost="N D^2 + N D C + (C + D)^3")
     search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
         "n_components": (0.25, 0.5, 0.75, 1.0),
-        "alpha": (0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0),
+        "predictability_weight": (0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0),
         "ridge": (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0),
     }
 
     def __init__(
         self,
         n_components: int | float = 0.5,
-        alpha: float = 0.1,
+        predictability_weight: float = 0.1,
         *,
         center: bool = False,
         regressor: Any = None,
@@ -118,7 +119,7 @@ class FaIE(LabelSpaceClassifier):
         threshold: float | str = 0.5,
     ) -> None:
         self.n_components = n_components
-        self.alpha = alpha
+        self.predictability_weight = predictability_weight
         self.center = center
         self.regressor = regressor
         self.ridge = ridge
@@ -126,7 +127,7 @@ class FaIE(LabelSpaceClassifier):
 
     def _make_encoder(self) -> LabelSpace:
         return ImplicitLabelSpace(
-            self.n_components, self.alpha, center=self.center, ridge=self.ridge
+            self.n_components, self.predictability_weight, center=self.center, ridge=self.ridge
         )
 
 
@@ -136,13 +137,13 @@ class ImplicitLabelSpace(LabelSpace):
     ``fit_transform(Y, X)`` takes the labels first and the features second, and returns the codes
     that solve the eigenproblem of :class:`FaIE`. Other labels have no such codes: ``transform``
     returns the codes that decode closest to them, which for the training rows is the same only
-    with ``alpha=0``. Codes beyond the rank of the problem are zero.
+    with ``predictability_weight=0``. Codes beyond the rank of the problem are zero.
 
     Parameters
     ----------
     n_components : int or float, default=0.5
         Number of codes, or their share of the labels.
-    alpha : float, default=0.1
+    predictability_weight : float, default=0.1
         Weight of predictability.
     center : bool, default=False
         Measure the labels from their mean.
@@ -174,29 +175,34 @@ class ImplicitLabelSpace(LabelSpace):
 
     eigenvalues_: np.ndarray
 
+    _former_names: ClassVar[dict[str, str]] = {"alpha": "predictability_weight"}
+
     def __init__(
         self,
         n_components: int | float = 0.5,
-        alpha: float = 0.1,
+        predictability_weight: float = 0.1,
         *,
         center: bool = False,
         ridge: float = 1.0,
     ) -> None:
         self.n_components = n_components
-        self.alpha = alpha
+        self.predictability_weight = predictability_weight
         self.center = center
         self.ridge = ridge
 
     def _learn(self, Y: Any, system: RidgeSystem | None) -> np.ndarray:
         assert system is not None
         n_components = count_of(self.n_components, Y.shape[1], "n_components")
-        if not isinstance(self.alpha, Real) or not 0 <= self.alpha < np.inf:
-            raise ValueError(f"alpha must be 0 or more and finite, got {self.alpha!r}.")
+        weight = self.predictability_weight
+        if not isinstance(weight, Real) or not 0 <= weight < np.inf:
+            raise ValueError(f"predictability_weight must be 0 or more and finite, got {weight!r}.")
         self.label_mean_ = column_means(Y) if self.center else np.zeros(Y.shape[1])
         # Without centring the constant is one more feature, with the same penalty as the others.
         constant = 0.0 if self.center else 1.0 / (system.n_rows + system.ridge)
         solve = _codes_by_rows if system.dual else _codes_by_columns
-        values, codes = solve(Y, self.label_mean_, system, self.alpha, constant, n_components)
+        values, codes = solve(
+            Y, self.label_mean_, system, self.predictability_weight, constant, n_components
+        )
         # Q = Z'Y, with the labels centred implicitly.
         decoder = np.asarray(codes.T @ Y) - np.outer(codes.sum(axis=0), self.label_mean_)
         signs = with_fixed_signs(decoder)

@@ -90,6 +90,7 @@ class LabelPowerset(BaseLearnerClassifier):
     capabilities = Capabilities(
         sparse_labels=True,
         probabilities=True,
+        sample_weight=True,
         cost="one base fit with a class for each label set",
     )
     search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
@@ -111,13 +112,15 @@ class LabelPowerset(BaseLearnerClassifier):
         self.threshold = threshold
         self.random_state = random_state
 
-    def _fit(self, X: Any, Y: Any) -> None:
+    def _fit(self, X: Any, Y: Any, sample_weight: np.ndarray | None = None) -> None:
         if self.threshold == "set":
             self._set_threshold(MostLikelySet())
         else:
-            self._set_threshold(fit_own_rule(self, X, Y, self.threshold))
-        base, X = self._prepare_learner(X)
-        learner = fit_label_sets(base, X, Y)
+            self._set_threshold(
+                fit_own_rule(self, X, Y, self.threshold, sample_weight=sample_weight)
+            )
+        base, X = self._prepare_learner(X, sample_weight)
+        learner = fit_label_sets(base, X, Y, sample_weight)
         self.label_sets_, self.estimator_ = learner.sets, learner.guard
         self._ensemble = LabelSetEnsemble([learner], 1, X.shape[1], self.scaler_)
 

@@ -62,7 +62,7 @@ class SLEEC(MultilabelClassifier):
     n_components : int, float or None, default=None
         Dimension q of the embeddings: a number, or a fraction of the number of labels. None is
         the number of labels, but at most 100. A cluster with fewer rows has fewer.
-    n_learners : int, default=5
+    n_estimators : int, default=5
         How many clusterings to average. Learners with a single cluster would all be alike, so
         that only one is fitted.
     n_clusters : int or None, default=None
@@ -74,9 +74,9 @@ class SLEEC(MultilabelClassifier):
         among them. Of equally similar rows the first ones are taken.
     n_neighbors : int, default=25
         How many neighbours vote; all of them in a smaller cluster. An odd number avoids ties.
-    alpha : float, default=2.5
+    ridge : float, default=2.5
         Ridge penalty of the regression. The ``cost`` of the released program is
-        ``1 / (2 * alpha)``.
+        ``1 / (2 * ridge)``.
     embedding_solver : {"alternating", "svp"}, default="alternating"
         How to learn the embedding. "svp" is singular value projection as in the paper: gradient
         steps on :math:`M = Z Z^\top`, each followed by the nearest matrix of rank q without
@@ -97,7 +97,7 @@ class SLEEC(MultilabelClassifier):
     search : {"exact", "approximate", "auto"}, default="exact"
         How neighbours are searched in the embedding, as in :class:`MLkNN`. "approximate" needs the
         package faiss and pays with clusters of tens of thousands of rows.
-    threshold : float or str, default="micro-f1"
+    threshold : float or str, default="micro_f1"
         A label is predicted where its score is at least the threshold. A name is a rule of
         :data:`splmll.thresholds.RULES`. It is fitted without further fits on the votes for the
         training rows, each left out of the vote and of the regression. Votes are spread over many
@@ -131,11 +131,12 @@ class SLEEC(MultilabelClassifier):
     >>> from splmll.methods import SLEEC
     >>> X = np.array([[0.0, 1.0], [0.1, 1.0], [1.0, 0.0], [1.0, 0.1]])
     >>> Y = np.array([[0, 1, 1], [0, 1, 1], [1, 0, 0], [1, 0, 0]])
-    >>> model = SLEEC(n_neighbors=1, alpha=0.1, random_state=0).fit(X, Y)
+    >>> model = SLEEC(n_neighbors=1, ridge=0.1, random_state=0).fit(X, Y)
     >>> model.predict([[0.9, 0.2]])
     array([[1, 0, 0]])
     """
 
+    _former_names: ClassVar[dict[str, str]] = {"n_learners": "n_estimators", "alpha": "ridge"}
     capabilities = Capabilities(
         sparse_labels=True,
         probabilities=True,
@@ -155,27 +156,27 @@ class SLEEC(MultilabelClassifier):
         self,
         n_components: int | float | None = None,
         *,
-        n_learners: int = 5,
+        n_estimators: int = 5,
         n_clusters: int | None = None,
         n_label_neighbors: int = 100,
         n_neighbors: int = 25,
-        alpha: float = 2.5,
+        ridge: float = 2.5,
         embedding_solver: str = "alternating",
         max_iter: int = 50,
         weight_sparsity: float = 0.0,
         embedding_sparsity: float = 0.0,
         scale: str | None = "auto",
         search: str = "exact",
-        threshold: float | str = "micro-f1",
+        threshold: float | str = "micro_f1",
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
-        self.n_learners = n_learners
+        self.n_estimators = n_estimators
         self.n_clusters = n_clusters
         self.n_label_neighbors = n_label_neighbors
         self.n_neighbors = n_neighbors
-        self.alpha = alpha
+        self.ridge = ridge
         self.embedding_solver = embedding_solver
         self.max_iter = max_iter
         self.weight_sparsity = weight_sparsity
@@ -196,8 +197,8 @@ class SLEEC(MultilabelClassifier):
         n_rows = X.shape[0]
         n_clusters = self.n_clusters or max(1, round(n_rows / CLUSTER_ROWS))
         # One cluster leaves nothing to chance: its learners would all be the same.
-        n_learners = self.n_learners if n_clusters > 1 else 1
-        clusterings = [spherical_clusters(rows, n_clusters, rng) for _ in range(n_learners)]
+        n_estimators = self.n_estimators if n_clusters > 1 else 1
+        clusterings = [spherical_clusters(rows, n_clusters, rng) for _ in range(n_estimators)]
         parts = [
             (learner, np.flatnonzero(assigned == cluster))
             for learner, (centres, assigned) in enumerate(clusterings)
@@ -214,7 +215,7 @@ class SLEEC(MultilabelClassifier):
         for (learner, own), (cluster, own_votes) in zip(parts, fitted):
             self.learners_[learner].clusters.append(cluster)
             if votes is not None:
-                votes[own] += own_votes / n_learners
+                votes[own] += own_votes / n_estimators
         self.n_iter_ = max(len(cluster.residuals) for cluster, _ in fitted)
         scores = np.broadcast_to(0.0, Y.shape) if votes is None else votes
         self._set_threshold(fit_threshold(self.threshold, Y, scores))
@@ -240,14 +241,14 @@ class SLEEC(MultilabelClassifier):
         return _with_unit_rows(CentredMatrix.standardised(X, self.mean_, self.scale_))
 
     def _settings(self, n_labels: int) -> _Settings:
-        for name in ("n_learners", "n_clusters", "n_label_neighbors", "n_neighbors", "max_iter"):
+        for name in ("n_estimators", "n_clusters", "n_label_neighbors", "n_neighbors", "max_iter"):
             value = getattr(self, name)
             if name == "n_clusters" and value is None:
                 continue
             if not isinstance(value, Integral) or value < 1:
                 raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
-        if not isinstance(self.alpha, Real) or not 0 < self.alpha < np.inf:
-            raise ValueError(f"alpha must be above 0 and finite, got {self.alpha!r}.")
+        if not isinstance(self.ridge, Real) or not 0 < self.ridge < np.inf:
+            raise ValueError(f"ridge must be above 0 and finite, got {self.ridge!r}.")
         for name in ("weight_sparsity", "embedding_sparsity"):
             value = getattr(self, name)
             if not isinstance(value, Real) or not 0 <= value < 1:
@@ -262,7 +263,7 @@ class SLEEC(MultilabelClassifier):
             n_components=self._dimension(n_labels),
             n_label_neighbors=int(self.n_label_neighbors),
             n_neighbors=int(self.n_neighbors),
-            alpha=float(self.alpha),
+            ridge=float(self.ridge),
             solver=self.embedding_solver,
             max_iter=int(self.max_iter),
             weight_sparsity=float(self.weight_sparsity),
@@ -288,7 +289,7 @@ class _Settings:
     n_components: int
     n_label_neighbors: int
     n_neighbors: int
-    alpha: float
+    ridge: float
     solver: str
     max_iter: int
     weight_sparsity: float
@@ -370,7 +371,7 @@ def _fit_cluster(
         max_iter=settings.max_iter,
         seed=seed,
     )
-    weights, leverage = ridge(rows, embedding, settings.alpha, leverage=settings.leave_one_out)
+    weights, leverage = ridge(rows, embedding, settings.ridge, leverage=settings.leave_one_out)
     fitted = rows.times(weights)
     weights = without_smallest(weights, settings.weight_sparsity, axis=None)
     predicted = rows.times(weights) if settings.weight_sparsity else fitted

@@ -70,7 +70,7 @@ class LEML(MultilabelClassifier):
         :math:`\frac12 (y - s)^2` with labels 0 and 1; with labels -1 and 1,
         :math:`\log(1 + e^{-ys})` or :math:`\max(0, 1 - ys)^2`. The squared loss is by far the
         fastest.
-    lam : float, default=1.0
+    ridge : float, default=1.0
         Weight :math:`\lambda` of the penalty, 0 or more. The loss is a sum over rows, so data with
         more rows need more of it. Try powers of ten from 1e-3 to 1e3.
     fit_intercept : bool, default=True
@@ -91,21 +91,21 @@ class LEML(MultilabelClassifier):
         brought to the scale of 0/1 labels: probabilities with the logistic loss, (margin + 1) / 2
         with the squared hinge. A name is a rule of :data:`splmll.thresholds.RULES`, fitted on
         out-of-fold scores of the training data. Regressed scores of rare labels hardly ever reach
-        0.5: with many such labels use "micro-f1".
+        0.5: with many such labels use "micro_f1".
 
     Attributes
     ----------
     n_components_ : int
         The rank k, at most the number of features (with the constant column).
-    feature_factors_ : ndarray of shape (n_features, n_components_)
+    feature_factors_ : ndarray of shape (n_features, n_components)
         W, for features as they are used.
-    label_factors_ : ndarray of shape (n_labels, n_components_)
+    label_factors_ : ndarray of shape (n_labels, n_components)
         H.
-    intercept_factors_ : ndarray of shape (n_components_,)
+    intercept_factors_ : ndarray of shape (n_components,)
         The row of W for the constant column; zeros without it.
     mean_, scale_ : ndarray of shape (n_features,)
         Features are used as ``(X - mean_) / scale_``.
-    objective_ : ndarray of shape (n_iter_,)
+    objective_ : ndarray of shape (n_iter,)
         The objective after every turn.
     n_iter_ : int
         Number of turns.
@@ -123,13 +123,14 @@ class LEML(MultilabelClassifier):
     >>> from splmll.methods import LEML
     >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0]])
     >>> Y = np.array([[0, 1, 0], [1, 0, 1], [1, 1, np.nan], [0, 0, 0]])
-    >>> model = LEML(n_components=2, lam=0.01).fit(X, Y)
+    >>> model = LEML(n_components=2, ridge=0.01).fit(X, Y)
     >>> model.predict([[0.9, 0.1]]).astype(int)
     array([[1, 0, 1]])
     >>> model.label_factors_.shape
     (3, 2)
     """
 
+    _former_names: ClassVar[dict[str, str]] = {"lam": "ridge"}
     capabilities = Capabilities(
         sparse_labels=True,
         unknown_labels=True,
@@ -137,7 +138,7 @@ class LEML(MultilabelClassifier):
     )
     search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
         "n_components": (0.2, 0.4, 0.6, 0.8, 1.0),
-        "lam": (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0),
+        "ridge": (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0),
     }
 
     n_components_: int
@@ -154,7 +155,7 @@ class LEML(MultilabelClassifier):
         n_components: int | float = 0.5,
         *,
         loss: str = "squared",
-        lam: float = 1.0,
+        ridge: float = 1.0,
         fit_intercept: bool = True,
         scale: str | None = "auto",
         max_iter: int = 100,
@@ -164,7 +165,7 @@ class LEML(MultilabelClassifier):
     ) -> None:
         self.n_components = n_components
         self.loss = loss
-        self.lam = lam
+        self.ridge = ridge
         self.fit_intercept = fit_intercept
         self.scale = scale
         self.max_iter = max_iter
@@ -219,19 +220,19 @@ class LEML(MultilabelClassifier):
             )
         many = features.stored.shape[1] > DIRECT_FEATURES
         if exact and (self.solver == "direct" or (self.solver == "auto" and not many)):
-            return _DirectSteps.of(features, Y, self.lam)
+            return _DirectSteps.of(features, Y, self.ridge)
         labels = Y.toarray() if sparse.issparse(Y) else Y
         loss = LOSSES[self.loss]
         targets = loss.code(labels if known is None else np.where(known, labels, 0.0))
-        return _NewtonSteps(features, targets, known, loss, self.lam)
+        return _NewtonSteps(features, targets, known, loss, self.ridge)
 
     def _check_parameters(self) -> None:
         if self.loss not in LOSSES:
             raise ValueError(
                 f"loss must be one of {', '.join(map(repr, LOSSES))}, got {self.loss!r}."
             )
-        if not isinstance(self.lam, Real) or not 0 <= self.lam < np.inf:
-            raise ValueError(f"lam must be 0 or more and finite, got {self.lam!r}.")
+        if not isinstance(self.ridge, Real) or not 0 <= self.ridge < np.inf:
+            raise ValueError(f"ridge must be 0 or more and finite, got {self.ridge!r}.")
         if not isinstance(self.max_iter, Integral) or self.max_iter < 1:
             raise ValueError(
                 f"max_iter must be a whole number of at least 1, got {self.max_iter!r}."
@@ -306,31 +307,31 @@ class _DirectSteps:
     vectors: np.ndarray
     cross: np.ndarray
     label_square: float
-    lam: float
+    ridge: float
 
     @classmethod
-    def of(cls, features: CentredMatrix, Y: Any, lam: float) -> _DirectSteps:
+    def of(cls, features: CentredMatrix, Y: Any, ridge: float) -> _DirectSteps:
         values, vectors = linalg.eigh(features.gram(), check_finite=False)
         cross = vectors.T @ features.transposed_times(Y)
-        return cls(np.maximum(values, 0.0), vectors, cross, float(Y.sum()), lam)
+        return cls(np.maximum(values, 0.0), vectors, cross, float(Y.sum()), ridge)
 
     def update_features(self, W: np.ndarray, H: np.ndarray) -> np.ndarray:
-        """Solve X'X W H'H + lam W = X'Y H."""
+        """Solve X'X W H'H + ridge W = X'Y H."""
         squares, rotation = linalg.eigh(H.T @ H)
-        scaled = np.outer(self.values, np.maximum(squares, 0.0)) + self.lam
+        scaled = np.outer(self.values, np.maximum(squares, 0.0)) + self.ridge
         return _divide(self.cross @ (H @ rotation), scaled) @ rotation.T
 
     def update_labels(self, W: np.ndarray, H: np.ndarray) -> np.ndarray:
-        """Solve H (F'F + lam I) = Y'F with F = XW."""
+        """Solve H (F'F + ridge I) = Y'F with F = XW."""
         squares, rotation = linalg.eigh(W.T @ (self.values[:, None] * W))
-        scaled = np.maximum(squares, 0.0) + self.lam
+        scaled = np.maximum(squares, 0.0) + self.ridge
         return _divide(self.cross.T @ (W @ rotation), scaled[None, :]) @ rotation.T
 
     def objective(self, W: np.ndarray, H: np.ndarray) -> float:
         """Return what is minimised; Y is 0/1, so its sum is its square."""
         fitted = np.vdot(self.cross.T @ W, H)
         square = np.vdot(W.T @ (self.values[:, None] * W), H.T @ H)
-        return float(0.5 * (self.label_square - 2 * fitted + square)) + _penalty(self.lam, W, H)
+        return float(0.5 * (self.label_square - 2 * fitted + square)) + _penalty(self.ridge, W, H)
 
     def back(self, W: np.ndarray) -> np.ndarray:
         """Return W for the features themselves."""
@@ -345,7 +346,7 @@ class _NewtonSteps:
     targets: np.ndarray
     known: np.ndarray | None
     loss: Loss
-    lam: float
+    ridge: float
 
     @property
     def cross(self) -> np.ndarray:
@@ -367,7 +368,7 @@ class _NewtonSteps:
 
     def objective(self, W: np.ndarray, H: np.ndarray) -> float:
         """Return what is minimised."""
-        return self._total_loss(self.features.times(W) @ H.T) + _penalty(self.lam, W, H)
+        return self._total_loss(self.features.times(W) @ H.T) + _penalty(self.ridge, W, H)
 
     def back(self, W: np.ndarray) -> np.ndarray:
         """Return W as it is."""
@@ -390,11 +391,11 @@ class _NewtonSteps:
         ``to_scores`` is that linear map and ``from_scores`` its transpose.
         """
         scores = to_scores(V)
-        value = self._total_loss(scores) + _penalty(self.lam, V)
+        value = self._total_loss(scores) + _penalty(self.ridge, V)
         enough = 0.0
         for _ in range(NEWTON_STEPS):
             slope = self._masked(self.loss.slope(scores, self.targets))
-            gradient = from_scores(slope) + self.lam * V
+            gradient = from_scores(slope) + self.ridge * V
             if linalg.norm(gradient) <= enough:
                 break
             enough = enough or CG_TOLERANCE**2 * linalg.norm(gradient)
@@ -404,7 +405,7 @@ class _NewtonSteps:
             length = 1.0
             while length >= SHORTEST_STEP:
                 moved, moved_scores = V + length * step, scores + length * change
-                new = self._total_loss(moved_scores) + _penalty(self.lam, moved)
+                new = self._total_loss(moved_scores) + _penalty(self.ridge, moved)
                 if new <= value + SUFFICIENT * length * promised:
                     break
                 length /= 2
@@ -424,7 +425,7 @@ class _NewtonSteps:
 
         def times_hessian(flat: np.ndarray) -> np.ndarray:
             S = flat.reshape(gradient.shape)
-            return (from_scores(curvature * to_scores(S)) + self.lam * S).ravel()
+            return (from_scores(curvature * to_scores(S)) + self.ridge * S).ravel()
 
         size = gradient.size
         hessian = LinearOperator((size, size), matvec=times_hessian, dtype=np.float64)
@@ -432,12 +433,12 @@ class _NewtonSteps:
         return step.reshape(gradient.shape)
 
 
-def _penalty(lam: float, *factors: np.ndarray) -> float:
-    return 0.5 * lam * sum(float(np.vdot(V, V)) for V in factors)
+def _penalty(ridge: float, *factors: np.ndarray) -> float:
+    return 0.5 * ridge * sum(float(np.vdot(V, V)) for V in factors)
 
 
 def _divide(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
-    """Divide, with 0 in directions that features or labels do not have (only for lam = 0)."""
+    """Divide, with 0 in directions that features or labels do not have (only for ridge = 0)."""
     smallest = np.finfo(np.float64).eps * denominator.max(initial=0.0) * len(denominator)
     divisor = np.where(denominator > smallest, denominator, np.inf)
     return numerator / divisor

@@ -44,7 +44,7 @@ class EnsembleOfPrunedSets(BaseLearnerClassifier):
     """Label powerset models on pruned label sets of random samples of the rows (EPS).
 
     Each member draws a sample of the rows without replacement, prunes its label sets (see
-    :func:`prune`) and fits one multiclass classifier to the sets that are left. The score of a
+    ``prune``) and fits one multiclass classifier to the sets that are left. The score of a
     label is the mean over the members. Together they can predict sets that no row has.
 
     Parameters
@@ -108,6 +108,7 @@ class EnsembleOfPrunedSets(BaseLearnerClassifier):
     capabilities = Capabilities(
         sparse_labels=True,
         probabilities=True,
+        sample_weight=True,
         cost="10 base fits with a class for each frequent label set",
     )
     search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
@@ -144,15 +145,17 @@ class EnsembleOfPrunedSets(BaseLearnerClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _fit(self, X: Any, Y: Any) -> None:
+    def _fit(self, X: Any, Y: Any, sample_weight: np.ndarray | None = None) -> None:
         self._check_parameters()
-        self._set_threshold(fit_own_rule(self, X, Y, self.threshold))
-        base, X = self._prepare_learner(X)
+        self._set_threshold(fit_own_rule(self, X, Y, self.threshold, sample_weight=sample_weight))
+        base, X = self._prepare_learner(X, sample_weight)
         if self.estimator is None and find_label_sets(Y)[0].shape[0] > MANY_LABEL_SETS:
             base.set_params(tol=LOOSE_TOLERANCE)
         samples = self._draw_samples(X.shape[0])
         self.members_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_member)(base, X, Y, sample, self.pruning, self.strategy, self.subset_limit)
+            delayed(_fit_member)(
+                base, X, Y, sample_weight, sample, self.pruning, self.strategy, self.subset_limit
+            )
             for sample in samples
         )
         self._ensemble = LabelSetEnsemble(
@@ -285,13 +288,16 @@ def _fit_member(
     base: Any,
     X: Any,
     Y: Any,
+    sample_weight: np.ndarray | None,
     sample: np.ndarray,
     pruning: int,
     strategy: str,
     subset_limit: int,
 ) -> LabelSetLearner:
     rows, labels = prune(Y[sample], pruning, strategy=strategy, subset_limit=subset_limit)
-    return fit_label_sets(base, X[sample[rows]], labels)
+    used = sample[rows]
+    weights = None if sample_weight is None else sample_weight[used]
+    return fit_label_sets(base, X[used], labels, weights)
 
 
 def _check_pruning(pruning: Any, strategy: Any, subset_limit: Any) -> None:

@@ -43,7 +43,7 @@ class ThresholdedRandomForest(MultilabelClassifier):
         Features tried at each split, as in scikit-learn.
     min_samples_leaf : int or float, default=1
         Rows a leaf needs at least. More make trees smaller, in memory too.
-    threshold : float or str, default="micro-f1"
+    threshold : float or str, default="micro_f1"
         A rule of :data:`splmll.thresholds.RULES`, fitted on out-of-bag scores. A number is a fixed
         threshold: a label is predicted where its score is at least that.
     n_jobs : int or None, default=None
@@ -88,7 +88,7 @@ class ThresholdedRandomForest(MultilabelClassifier):
         *,
         max_features: Any = "sqrt",
         min_samples_leaf: float = 1,
-        threshold: float | str = "micro-f1",
+        threshold: float | str = "micro_f1",
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:

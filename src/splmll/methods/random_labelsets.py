@@ -50,7 +50,7 @@ class RAkEL(BaseLearnerClassifier):
     labelset_size : int, default=3
         Labels in a group (k), at most all of them. Larger groups model more of the dependence
         between labels, with up to ``2 ** labelset_size`` classes.
-    n_models : int or None, default=None
+    n_estimators : int or None, default=None
         Number of groups (m), at most as many as there are different ones. None is twice the
         number of labels, the authors' choice. Groups that cover missing labels come on top.
         Without overlap it has no meaning.
@@ -98,8 +98,12 @@ class RAkEL(BaseLearnerClassifier):
            [0, 0, 1]])
     """
 
+    _former_names: ClassVar[dict[str, str]] = {"n_models": "n_estimators"}
     capabilities = Capabilities(
-        sparse_labels=True, probabilities=True, cost="2 C base fits with at most 2^k classes"
+        sparse_labels=True,
+        probabilities=True,
+        sample_weight=True,
+        cost="2 C base fits with at most 2^k classes",
     )
     search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
         "estimator": LOGISTIC_REGRESSIONS,
@@ -115,7 +119,7 @@ class RAkEL(BaseLearnerClassifier):
         estimator: Any = None,
         *,
         labelset_size: int = 3,
-        n_models: int | None = None,
+        n_estimators: int | None = None,
         overlapping: bool = True,
         voting: str = "soft",
         threshold: float | str = 0.5,
@@ -124,22 +128,22 @@ class RAkEL(BaseLearnerClassifier):
     ) -> None:
         self.estimator = estimator
         self.labelset_size = labelset_size
-        self.n_models = n_models
+        self.n_estimators = n_estimators
         self.overlapping = overlapping
         self.voting = voting
         self.threshold = threshold
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _fit(self, X: Any, Y: Any) -> None:
+    def _fit(self, X: Any, Y: Any, sample_weight: np.ndarray | None = None) -> None:
         self._check_parameters()
-        self._set_threshold(fit_own_rule(self, X, Y, self.threshold))
-        base, X = self._prepare_learner(X)
+        self._set_threshold(fit_own_rule(self, X, Y, self.threshold, sample_weight=sample_weight))
+        base, X = self._prepare_learner(X, sample_weight)
         n_labels = Y.shape[1]
         self.labelsets_ = self._draw(n_labels)
         columns = sparse.csc_array(Y)
         self.members_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_group)(base, X, columns[:, labels], labels, n_labels)
+            delayed(_fit_group)(base, X, columns[:, labels], labels, n_labels, sample_weight)
             for labels in self.labelsets_
         )
         n_voters = np.bincount(np.concatenate(self.labelsets_), minlength=n_labels)
@@ -153,8 +157,8 @@ class RAkEL(BaseLearnerClassifier):
         size = min(self.labelset_size, n_labels)
         if not self.overlapping:
             return _partition(np.arange(n_labels), size, random)
-        n_models = 2 * n_labels if self.n_models is None else self.n_models
-        labelsets = _distinct_groups(n_labels, size, n_models, random)
+        n_estimators = 2 * n_labels if self.n_estimators is None else self.n_estimators
+        labelsets = _distinct_groups(n_labels, size, n_estimators, random)
         missing = np.setdiff1d(np.arange(n_labels), np.concatenate(labelsets))
         return labelsets + _covering(missing, n_labels, size, random)
 
@@ -163,12 +167,12 @@ class RAkEL(BaseLearnerClassifier):
             raise ValueError(
                 f"labelset_size must be a whole number of at least 1, got {self.labelset_size!r}."
             )
-        if self.n_models is not None and (
-            not isinstance(self.n_models, Integral) or self.n_models < 1
+        if self.n_estimators is not None and (
+            not isinstance(self.n_estimators, Integral) or self.n_estimators < 1
         ):
             raise ValueError(
-                "n_models must be a whole number of at least 1, or None for twice the number of "
-                f"labels, got {self.n_models!r}."
+                "n_estimators must be a whole number of at least 1, or None for twice the number "
+                f"of labels, got {self.n_estimators!r}."
             )
         check_voting(self.voting)
 
@@ -208,9 +212,14 @@ def _covering(
 
 
 def _fit_group(
-    base: Any, X: Any, columns: sparse.csc_array, labels: np.ndarray, n_labels: int
+    base: Any,
+    X: Any,
+    columns: sparse.csc_array,
+    labels: np.ndarray,
+    n_labels: int,
+    sample_weight: np.ndarray | None,
 ) -> LabelSetLearner:
-    learner = fit_label_sets(base, X, columns.toarray())
+    learner = fit_label_sets(base, X, columns.toarray(), sample_weight)
     small = learner.sets
     # The same sets with a column for every label of the problem.
     sets = sparse.csr_array(

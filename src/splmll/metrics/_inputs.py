@@ -14,18 +14,24 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
+from splmll.arrays import is_polars
+
 # Cells looked at together: half a megabyte of doubles stays in the cache of one core.
 CHUNK_CELLS = 2**16
 
 
 @dataclass(frozen=True, eq=False)
 class LabelMatrix:
-    """The ones of a 0/1 matrix: row ``i`` has them at ``indices[indptr[i]:indptr[i + 1]]``."""
+    """The ones of a 0/1 matrix: row ``i`` has them at ``indices[indptr[i]:indptr[i + 1]]``.
+
+    Cells that are not known are neither 0 nor 1: they are the ones of ``unknown``, None for none.
+    """
 
     indptr: npt.NDArray[np.intp]
     indices: npt.NDArray[np.intp]
     shape: tuple[int, int]
     columns: pd.Index | None = None
+    unknown: LabelMatrix | None = None
 
     @property
     def row_counts(self) -> npt.NDArray[np.intp]:
@@ -42,6 +48,28 @@ class LabelMatrix:
         """Row number of every one."""
         return np.repeat(np.arange(self.shape[0]), self.row_counts)
 
+    @property
+    def known_in_rows(self) -> npt.NDArray[np.intp]:
+        """Number of known cells in every row."""
+        n_rows, n_columns = self.shape
+        all_cells = np.full(n_rows, n_columns)
+        return all_cells if self.unknown is None else all_cells - self.unknown.row_counts
+
+    @property
+    def known_in_columns(self) -> npt.NDArray[np.intp]:
+        """Number of known cells in every column."""
+        n_rows, n_columns = self.shape
+        all_cells = np.full(n_columns, n_rows)
+        return all_cells if self.unknown is None else all_cells - self.unknown.column_counts
+
+    def without(self, other: LabelMatrix | None) -> LabelMatrix:
+        """Return the ones that the other matrix does not have."""
+        if other is None:
+            return self
+        cells = self.rows * self.shape[1] + self.indices
+        taken = other.rows * self.shape[1] + other.indices
+        return _from_cells(np.setdiff1d(cells, taken, assume_unique=True), self.shape)
+
     def intersect(self, other: LabelMatrix) -> LabelMatrix:
         """Return the ones that both matrices have."""
         common = self._to_csr().multiply(other._to_csr()).tocsr()
@@ -55,20 +83,20 @@ class LabelMatrix:
         return sparse.csr_array((data, self.indices, self.indptr), shape=self.shape)
 
 
-def check_labels(labels: Any, name: str, *, nan_is_zero: bool = False) -> LabelMatrix:
+def check_labels(labels: Any, name: str, *, allow_unknown: bool = False) -> LabelMatrix:
     """Return a 0/1 matrix (array, sparse matrix, DataFrame, nested list) as its ones.
 
-    NaN is an error, or taken for 0 with ``nan_is_zero``.
+    NaN is an error, or an unknown cell with ``allow_unknown``.
     """
     if isinstance(labels, LabelMatrix):
         return labels
-    columns = labels.columns if isinstance(labels, pd.DataFrame) else None
+    columns = _columns(labels)
     if isinstance(labels, pd.DataFrame) and _is_sparse_frame(labels):
         accessor: Any = labels.sparse
         labels = accessor.to_coo()
     if sparse.issparse(labels):
-        return _from_sparse(labels, name, columns, nan_is_zero)
-    return _from_dense(_to_array(labels, name), name, columns, nan_is_zero)
+        return _from_sparse(labels, name, columns, allow_unknown)
+    return _from_dense(_to_array(labels, name), name, columns, allow_unknown)
 
 
 def check_scores(scores: Any, name: str = "scores") -> npt.NDArray[Any]:
@@ -97,8 +125,8 @@ def check_pair(
     Y_true: Any, other: Any, other_name: str, *, other_are_scores: bool
 ) -> tuple[LabelMatrix, Any]:
     """Check true labels together with scores or predicted labels of the same shape."""
-    truth = check_labels(Y_true, "Y_true")
-    columns = getattr(other, "columns", None)
+    truth = check_labels(Y_true, "Y_true", allow_unknown=True)
+    columns = _columns(other)
     checked = (
         check_scores(other, other_name) if other_are_scores else check_labels(other, other_name)
     )
@@ -109,7 +137,7 @@ def check_pair(
         )
     # Two tables with the same labels in another order would be compared cell by cell.
     if (
-        isinstance(columns, pd.Index)
+        columns is not None
         and truth.columns is not None
         and not columns.equals(truth.columns)
         and set(columns) == set(truth.columns)
@@ -119,6 +147,13 @@ def check_pair(
             f"pass {other_name}[Y_true.columns]."
         )
     return truth, checked
+
+
+def _columns(table: Any) -> pd.Index | None:
+    """Return the names of the columns of a DataFrame of pandas or polars."""
+    if isinstance(table, pd.DataFrame):
+        return table.columns
+    return pd.Index(table.columns) if is_polars(table) else None
 
 
 def _is_sparse_frame(frame: pd.DataFrame) -> bool:
@@ -164,8 +199,8 @@ def _check_shape(shape: tuple[int, ...], name: str) -> None:
 def _not_binary(name: str, value: Any, row: int, column: int) -> ValueError:
     if np.isnan(value):
         return ValueError(
-            f"{name} has NaN (first in row {row}, column {column}); a measure needs known labels: "
-            "drop those rows or labels, or fill in 0 or 1."
+            f"{name} has NaN (first in row {row}, column {column}); only true labels may be "
+            "unknown: fill in 0 or 1."
         )
     return ValueError(
         f"{name} has the value {value} (first in row {row}, column {column}), expected 0 or 1; "
@@ -174,11 +209,11 @@ def _not_binary(name: str, value: Any, row: int, column: int) -> ValueError:
 
 
 def _from_dense(
-    array: npt.NDArray[Any], name: str, columns: pd.Index | None, nan_is_zero: bool
+    array: npt.NDArray[Any], name: str, columns: pd.Index | None, allow_unknown: bool
 ) -> LabelMatrix:
     n_rows, n_columns = array.shape
     step = max(1, CHUNK_CELLS // n_columns)
-    flat_parts = []
+    flat_parts, unknown_parts = [], []
     for start in range(0, n_rows, step):
         block = array[start : start + step]
         ones = block if array.dtype.kind == "b" else block != 0
@@ -186,38 +221,54 @@ def _from_dense(
         if array.dtype.kind != "b":
             # Only what is not 0 can be wrong, and of that there is little.
             values = block.reshape(-1)[positions] if block.flags.c_contiguous else block[ones]
-            if nan_is_zero and np.isnan(values).any():
+            if allow_unknown and np.isnan(values).any():
                 known = ~np.isnan(values)
+                unknown_parts.append(positions[~known] + start * n_columns)
                 values, positions = values[known], positions[known]
             if not np.all(values == 1):
                 first = int(np.argmax(values != 1))
                 row, column = divmod(int(positions[first]), n_columns)
                 raise _not_binary(name, values[first], start + row, column)
         flat_parts.append(positions + start * n_columns)
-    flat = np.concatenate(flat_parts)
-    rows, indices = np.divmod(flat, n_columns)
-    indptr = np.zeros(n_rows + 1, dtype=np.intp)
-    np.cumsum(np.bincount(rows, minlength=n_rows), out=indptr[1:])
-    return LabelMatrix(indptr, indices, (n_rows, n_columns), columns)
+    unknown = np.concatenate(unknown_parts) if unknown_parts else None
+    return _from_cells(np.concatenate(flat_parts), (n_rows, n_columns), columns, unknown)
 
 
 def _from_sparse(
-    matrix: Any, name: str, columns: pd.Index | None, nan_is_zero: bool
+    matrix: Any, name: str, columns: pd.Index | None, allow_unknown: bool
 ) -> LabelMatrix:
     _check_shape(matrix.shape, name)
     csr = matrix.tocsr()
-    has_nan = nan_is_zero and bool(np.isnan(csr.data).any())
-    if not csr.has_canonical_format or has_nan or np.any(csr.data == 0):
+    if not csr.has_canonical_format or np.any(csr.data == 0):
         csr = csr.copy()  # tocsr() may have returned the caller's own matrix
-        if has_nan:
-            csr.data[np.isnan(csr.data)] = 0
         csr.sum_duplicates()
         csr.eliminate_zeros()
-    if not np.all(csr.data == 1):
-        first = int(np.argmax(csr.data != 1))
+    is_unknown = np.isnan(csr.data) if allow_unknown else np.zeros(csr.nnz, dtype=bool)
+    wrong = (csr.data != 1) & ~is_unknown
+    if wrong.any():
+        first = int(np.argmax(wrong))
         row = int(np.searchsorted(csr.indptr, first, side="right")) - 1
         raise _not_binary(name, csr.data[first], row, int(csr.indices[first]))
+    if is_unknown.any():
+        rows = np.repeat(np.arange(csr.shape[0]), np.diff(csr.indptr))
+        cells = rows * csr.shape[1] + csr.indices
+        return _from_cells(cells[~is_unknown], csr.shape, columns, cells[is_unknown])
     n_rows, n_columns = csr.shape
     return LabelMatrix(
         csr.indptr.astype(np.intp), csr.indices.astype(np.intp), (n_rows, n_columns), columns
     )
+
+
+def _from_cells(
+    cells: npt.NDArray[np.intp],
+    shape: tuple[int, int],
+    columns: pd.Index | None = None,
+    unknown: npt.NDArray[np.intp] | None = None,
+) -> LabelMatrix:
+    """Return the matrix with ones (and unknown cells) at these ascending positions."""
+    n_rows, n_columns = shape
+    rows, indices = np.divmod(cells, n_columns)
+    indptr = np.zeros(n_rows + 1, dtype=np.intp)
+    np.cumsum(np.bincount(rows, minlength=n_rows), out=indptr[1:])
+    others = None if unknown is None else _from_cells(unknown, shape)
+    return LabelMatrix(indptr, indices, (n_rows, n_columns), columns, others)

@@ -52,17 +52,17 @@ def rank_counts(
 ) -> Iterator[RankCounts]:
     """Yield the counts for all rows that have a relevant and an irrelevant label.
 
-    Without ``strict`` the two "higher" counts are not computed and hold zeros: that saves half
-    of the work where ties count as errors.
+    Unknown labels have to be scored lower than all others. Without ``strict`` the two "higher"
+    counts are not computed and hold zeros: that saves half of the work where ties count as errors.
     """
     n_labels = truth.shape[1]
     row_counts = truth.row_counts
     order = np.argsort(row_counts, kind="stable")
-    borders = np.searchsorted(row_counts[order], np.arange(1, n_labels + 1))
-    for n_relevant in np.unique(row_counts):
-        if n_relevant in (0, n_labels):
-            continue
-        rows_alike = order[borders[n_relevant - 1] : borders[n_relevant]]
+    order = order[(row_counts[order] > 0) & (row_counts[order] < truth.known_in_rows[order])]
+    counts_in_order = row_counts[order]
+    for n_relevant in np.unique(counts_in_order):
+        first, last = np.searchsorted(counts_in_order, [n_relevant, n_relevant + 1])
+        rows_alike = order[first:last]
         by_sorting = n_relevant >= SORTING_PAYS_FROM
         # Pairs of relevant labels are compared all at once, so they count as cells as well.
         cells = n_labels if by_sorting else max(n_labels, n_relevant**2)

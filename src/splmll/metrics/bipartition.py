@@ -1,7 +1,8 @@
 """Measures of predicted label sets: what is predicted, compared with what is true.
 
 Where a label (or an example, or the whole matrix) is neither true nor predicted anywhere, F1 and
-Jaccard are 0/0; ``zero_division`` says what that counts.
+Jaccard are 0/0; ``zero_division`` says what that counts. Cells whose true label is not known (NaN)
+take no part, whatever is predicted there; examples and labels without a known cell are left out.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ def hamming_loss(Y_true: Any, Y_pred: Any) -> float:
     Parameters
     ----------
     Y_true, Y_pred : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
-        True and predicted labels, 0 or 1.
+        True and predicted labels, 0 or 1. True ones may be NaN, not known: such cells take no part.
 
     Returns
     -------
@@ -35,7 +36,8 @@ def hamming_loss(Y_true: Any, Y_pred: Any) -> float:
     """
     truth, predicted, common = _check(Y_true, Y_pred)
     wrong = truth.indices.size + predicted.indices.size - 2 * common.indices.size
-    return wrong / (truth.shape[0] * truth.shape[1])
+    n_known = int(truth.known_in_rows.sum())
+    return wrong / n_known if n_known else float("nan")
 
 
 def micro_f1(Y_true: Any, Y_pred: Any, *, zero_division: float = 0.0) -> float:
@@ -44,7 +46,7 @@ def micro_f1(Y_true: Any, Y_pred: Any, *, zero_division: float = 0.0) -> float:
     Parameters
     ----------
     Y_true, Y_pred : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
-        True and predicted labels, 0 or 1.
+        True and predicted labels, 0 or 1. True ones may be NaN, not known: such cells take no part.
     zero_division : {0.0, 1.0, nan}, default=0.0
         The result if nothing is true and nothing is predicted.
 
@@ -62,6 +64,8 @@ def micro_f1(Y_true: Any, Y_pred: Any, *, zero_division: float = 0.0) -> float:
     _check_zero_division(zero_division)
     truth, predicted, common = _check(Y_true, Y_pred)
     n_ones = truth.indices.size + predicted.indices.size
+    if n_ones == 0 and not truth.known_in_rows.any():
+        return float("nan")
     return 2 * common.indices.size / n_ones if n_ones else float(zero_division)
 
 
@@ -71,7 +75,7 @@ def macro_f1(Y_true: Any, Y_pred: Any, *, zero_division: float = 0.0) -> float:
     Parameters
     ----------
     Y_true, Y_pred : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
-        True and predicted labels, 0 or 1.
+        True and predicted labels, 0 or 1. True ones may be NaN, not known: such cells take no part.
     zero_division : {0.0, 1.0, nan}, default=0.0
         What a label counts that is never true and never predicted: as in scikit-learn 0, or 1, or
         NaN to leave it out of the mean. The result is NaN if that leaves none.
@@ -97,7 +101,8 @@ def macro_f1(Y_true: Any, Y_pred: Any, *, zero_division: float = 0.0) -> float:
     _check_zero_division(zero_division)
     truth, predicted, common = _check(Y_true, Y_pred)
     ones = truth.column_counts + predicted.column_counts
-    return _mean_ratio(2 * common.column_counts, ones, zero_division)
+    known = truth.known_in_columns > 0
+    return _mean_ratio(2 * common.column_counts[known], ones[known], zero_division)
 
 
 def macro_f1_of_means(Y_true: Any, Y_pred: Any, *, zero_division: float = 0.0) -> float:
@@ -109,7 +114,7 @@ def macro_f1_of_means(Y_true: Any, Y_pred: Any, *, zero_division: float = 0.0) -
     Parameters
     ----------
     Y_true, Y_pred : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
-        True and predicted labels, 0 or 1.
+        True and predicted labels, 0 or 1. True ones may be NaN, not known: such cells take no part.
     zero_division : {0.0, 1.0, nan}, default=0.0
         The precision of a label that is never predicted and the recall of one that is never true;
         NaN leaves the label out of that mean. The result is NaN if that leaves none.
@@ -132,9 +137,10 @@ def macro_f1_of_means(Y_true: Any, Y_pred: Any, *, zero_division: float = 0.0) -
     """
     _check_zero_division(zero_division)
     truth, predicted, common = _check(Y_true, Y_pred)
-    hits = common.column_counts
-    precision = _mean_ratio(hits, predicted.column_counts, zero_division)
-    recall = _mean_ratio(hits, truth.column_counts, zero_division)
+    known = truth.known_in_columns > 0
+    hits = common.column_counts[known]
+    precision = _mean_ratio(hits, predicted.column_counts[known], zero_division)
+    recall = _mean_ratio(hits, truth.column_counts[known], zero_division)
     if precision + recall == 0:
         return 0.0
     return 2 * precision * recall / (precision + recall)
@@ -146,7 +152,7 @@ def subset_accuracy(Y_true: Any, Y_pred: Any) -> float:
     Parameters
     ----------
     Y_true, Y_pred : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
-        True and predicted labels, 0 or 1.
+        True and predicted labels, 0 or 1. True ones may be NaN, not known: such cells take no part.
 
     Returns
     -------
@@ -161,16 +167,17 @@ def subset_accuracy(Y_true: Any, Y_pred: Any) -> float:
     """
     truth, predicted, common = _check(Y_true, Y_pred)
     right = (truth.row_counts == common.row_counts) & (predicted.row_counts == common.row_counts)
-    return float(np.mean(right))
+    right = right[truth.known_in_rows > 0]
+    return float(np.mean(right)) if right.size else float("nan")
 
 
 def jaccard(Y_true: Any, Y_pred: Any, *, zero_division: float = 0.0) -> float:
-    """Mean over examples of |true and predicted labels| / |true or predicted labels|; 1 is best.
+    """Mean over rows of labels that are true and predicted, divided by those that are either.
 
     Parameters
     ----------
     Y_true, Y_pred : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
-        True and predicted labels, 0 or 1.
+        True and predicted labels, 0 or 1. True ones may be NaN, not known: such cells take no part.
     zero_division : {0.0, 1.0, nan}, default=0.0
         What an example counts for which nothing is true and nothing is predicted: as in
         scikit-learn 0, or 1, or NaN to leave it out of the mean. The result is NaN if that leaves
@@ -190,11 +197,14 @@ def jaccard(Y_true: Any, Y_pred: Any, *, zero_division: float = 0.0) -> float:
     _check_zero_division(zero_division)
     truth, predicted, common = _check(Y_true, Y_pred)
     shared = common.row_counts
-    return _mean_ratio(shared, truth.row_counts + predicted.row_counts - shared, zero_division)
+    either = truth.row_counts + predicted.row_counts - shared
+    known = truth.known_in_rows > 0
+    return _mean_ratio(shared[known], either[known], zero_division)
 
 
 def _check(Y_true: Any, Y_pred: Any) -> tuple[LabelMatrix, LabelMatrix, LabelMatrix]:
     truth, predicted = check_pair(Y_true, Y_pred, "Y_pred", other_are_scores=False)
+    predicted = predicted.without(truth.unknown)
     return truth, predicted, truth.intersect(predicted)
 
 

@@ -1,7 +1,8 @@
 """Measures of how well the scores of an example rank its labels.
 
 Two rules are shared by all of them: what a tie between scores counts, and what an example counts
-that has no label or every label and so leaves nothing to rank.
+that has no label or every label and so leaves nothing to rank. Labels of an example that are not
+known (NaN) are left out of its ranking, and examples without a known label are left out.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import rankdata
 
 from splmll.metrics._inputs import CHUNK_CELLS, LabelMatrix, check_pair
 from splmll.metrics._ranks import rank_counts
@@ -29,7 +31,7 @@ def ranking_loss(
     Parameters
     ----------
     Y_true : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
-        True labels, 0 or 1.
+        True labels, 0 or 1, or NaN where not known: such labels are left out of the ranking.
     scores : array or DataFrame of shape (n_rows, n_labels)
         Scores, larger for labels that are more likely to be relevant.
     ties : {"error", "half"}, default="error"
@@ -54,14 +56,14 @@ def ranking_loss(
     """
     truth, values = _check(Y_true, scores, ties, empty)
     loss = np.zeros(truth.shape[0])
-    n_labels = truth.shape[1]
+    n_known = truth.known_in_rows
     for counts in rank_counts(truth, values, strict=ties == "half"):
         n_relevant = counts.at_least.shape[1]
         wrong = np.sum(counts.at_least - counts.relevant_at_least, axis=1).astype(np.float64)
         if ties == "half":
             wrong += np.sum(counts.higher - counts.relevant_higher, axis=1)
             wrong /= 2
-        loss[counts.rows] = wrong / (n_relevant * (n_labels - n_relevant))
+        loss[counts.rows] = wrong / (n_relevant * (n_known[counts.rows] - n_relevant))
     return _average(loss, truth, empty)
 
 
@@ -76,7 +78,7 @@ def average_precision(
     Parameters
     ----------
     Y_true : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
-        True labels, 0 or 1.
+        True labels, 0 or 1, or NaN where not known: such labels are left out of the ranking.
     scores : array or DataFrame of shape (n_rows, n_labels)
         Scores, larger for labels that are more likely to be relevant.
     ties : {"error", "half"}, default="error"
@@ -136,7 +138,7 @@ def one_error(Y_true: Any, scores: Any, *, ties: Ties = "error", empty: Empty = 
     Parameters
     ----------
     Y_true : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
-        True labels, 0 or 1.
+        True labels, 0 or 1, or NaN where not known: such labels are left out of the ranking.
     scores : array or DataFrame of shape (n_rows, n_labels)
         Scores, larger for labels that are more likely to be relevant.
     ties : {"error", "half"}, default="error"
@@ -172,7 +174,7 @@ def coverage(Y_true: Any, scores: Any, *, ties: Ties = "error", empty: Empty = "
     Parameters
     ----------
     Y_true : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
-        True labels, 0 or 1.
+        True labels, 0 or 1, or NaN where not known: such labels are left out of the ranking.
     scores : array or DataFrame of shape (n_rows, n_labels)
         Scores, larger for labels that are more likely to be relevant.
     ties : {"error", "half"}, default="error"
@@ -215,11 +217,12 @@ def precision_at_k(
     Parameters
     ----------
     Y_true : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
-        True labels, 0 or 1.
+        True labels, 0 or 1, or NaN where not known: such labels are left out of the ranking.
     scores : array or DataFrame of shape (n_rows, n_labels)
         Scores, larger for labels that are more likely to be relevant.
     k : int
-        Number of labels looked at, from 1 to ``n_labels``.
+        Number of labels looked at, from 1 to ``n_labels``. Of a row with fewer known labels all
+        are looked at.
     ties : {"error", "half"}, default="error"
         Irrelevant labels come first among labels with equal scores, or the expected value is taken
         over all orders of the group, each equally likely.
@@ -240,7 +243,8 @@ def precision_at_k(
     """
     truth, values = _check(Y_true, scores, ties, empty)
     _check_k(k, truth.shape[1])
-    return _average(_relevant_in_top(truth, values, k, ties) / k, truth, empty)
+    looked_at = np.clip(truth.known_in_rows, 1, k)
+    return _average(_relevant_in_top(truth, values, k, ties) / looked_at, truth, empty)
 
 
 def ndcg_at_k(
@@ -254,11 +258,12 @@ def ndcg_at_k(
     Parameters
     ----------
     Y_true : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
-        True labels, 0 or 1.
+        True labels, 0 or 1, or NaN where not known: such labels are left out of the ranking.
     scores : array or DataFrame of shape (n_rows, n_labels)
         Scores, larger for labels that are more likely to be relevant.
     k : int
-        Number of labels looked at, from 1 to ``n_labels``.
+        Number of labels looked at, from 1 to ``n_labels``. Of a row with fewer known labels all
+        are looked at.
     ties : {"error", "half"}, default="error"
         Irrelevant labels come first among labels with equal scores, or the expected value is taken
         over all orders of the group, each equally likely (what scikit-learn's ``ndcg_score`` does).
@@ -301,7 +306,20 @@ def _check(Y_true: Any, scores: Any, ties: str, empty: str) -> tuple[LabelMatrix
         raise ValueError(f"ties must be 'error' or 'half', got {ties!r}.")
     if empty not in ("perfect", "skip"):
         raise ValueError(f"empty must be 'perfect' or 'skip', got {empty!r}.")
-    return check_pair(Y_true, scores, "scores", other_are_scores=True)
+    truth, values = check_pair(Y_true, scores, "scores", other_are_scores=True)
+    return truth, values if truth.unknown is None else _unknown_last(values, truth.unknown)
+
+
+def _unknown_last(scores: npt.NDArray[Any], unknown: LabelMatrix) -> npt.NDArray[Any]:
+    """Return numbers in the order of the scores, with 0 for unknown labels and more for others."""
+    n_rows, n_labels = scores.shape
+    ranks = np.empty(scores.shape, dtype=np.int64)
+    step = max(1, CHUNK_CELLS // n_labels)
+    for start in range(0, n_rows, step):
+        # Equal scores have equal ranks, and infinite ones have some, too.
+        ranks[start : start + step] = rankdata(scores[start : start + step], "dense", axis=1)
+    ranks[unknown.rows, unknown.indices] = 0
+    return ranks
 
 
 def _check_k(k: int, n_labels: int) -> None:
@@ -310,9 +328,10 @@ def _check_k(k: int, n_labels: int) -> None:
 
 
 def _average(of_row: npt.NDArray[np.float64], truth: LabelMatrix, empty: Empty) -> float:
+    counted = truth.known_in_rows > 0
     if empty == "skip":
-        row_counts = truth.row_counts
-        of_row = of_row[(row_counts > 0) & (row_counts < truth.shape[1])]
+        counted = (truth.row_counts > 0) & (truth.row_counts < truth.known_in_rows)
+    of_row = of_row[counted]
     return float(np.mean(of_row)) if of_row.size else float("nan")
 
 

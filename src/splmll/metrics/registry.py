@@ -134,7 +134,7 @@ def evaluate(
     Parameters
     ----------
     Y_true : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
-        True labels, 0 or 1.
+        True labels, 0 or 1, or NaN where not known: such cells take no part.
     scores : array or DataFrame of shape (n_rows, n_labels), or None
         Scores, larger for labels that are more likely to be relevant. None if no measure needs it.
     Y_pred : array, sparse matrix or DataFrame of shape (n_rows, n_labels), or None
@@ -169,6 +169,11 @@ def evaluate(
     macro_f1 0.667
     >>> evaluate([[1, 0]], None, [[1, 1]], measures=["jaccard"])
     {'jaccard': 0.5}
+
+    What is not known is neither right nor wrong:
+
+    >>> evaluate([[1, float("nan")]], None, [[1, 1]], measures=["jaccard", "hamming_loss"])
+    {'jaccard': 1.0, 'hamming_loss': 0.0}
     """
     if isinstance(measures, str):
         measures = [measures]
@@ -182,7 +187,7 @@ def evaluate(
             raise ValueError(f"{wanting[0]} needs {what}; pass them or ask for other measures.")
 
     # Checked once here, the labels are not looked through again by every measure.
-    truth = check_labels(Y_true, "Y_true")
+    truth = check_labels(Y_true, "Y_true", allow_unknown=True)
     options = {"ties": ties, "empty": empty, "zero_division": zero_division}
     inputs = {"scores": scores, "labels": Y_pred}
     if Y_pred is not None and any(MEASURES[name].needs == "labels" for name in names):

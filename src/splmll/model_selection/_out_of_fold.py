@@ -5,7 +5,7 @@ Features go to the inner estimator as they came (DataFrame, text, sparse), label
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,26 @@ from sklearn.utils.validation import check_is_fitted
 from splmll.base import Capabilities, MultilabelClassifier
 from splmll.model_selection.stratification import MultilabelStratifiedKFold
 from splmll.scores import scores_of
+from splmll.thresholds import informed_cells
+
+
+@dataclass(frozen=True, eq=False)
+class OutOfFoldScores:
+    """Scores of rows by models that were fitted without them.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_scored_rows, n_labels)
+        The scores, in the order in which the splitter gave the rows.
+    labels : ndarray or CSR array of shape (n_scored_rows, n_labels)
+        The labels of these rows.
+    informed : bool array of shape (n_scored_rows, n_labels)
+        False where the model of the fold had seen one value of the label only.
+    """
+
+    scores: np.ndarray
+    labels: Any
+    informed: np.ndarray
 
 
 class MetaMultilabelClassifier(MultilabelClassifier):
@@ -52,7 +72,33 @@ class MetaMultilabelClassifier(MultilabelClassifier):
         inner = self.estimator
         while isinstance(inner, Pipeline):
             inner = inner[-1]
-        return replace(getattr(inner, "capabilities", Capabilities()), sparse_labels=True)
+        own = getattr(inner, "capabilities", Capabilities())
+        return replace(own, sparse_labels=True, sample_weight=False)
+
+    def fit(self, X: Any, Y: Any, groups: Any = None) -> Any:
+        """Learn from features and labels.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Features, as the inner estimator takes them.
+        Y : array-like, sparse matrix or DataFrame of shape (n_rows, n_labels), or (n_rows,)
+            0/1 labels; a vector is one label.
+        groups : array-like of shape (n_rows,), optional
+            Passed on to ``cv``: rows of one group are not in two folds.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        X, Y = self._check_fit(X, Y)
+        self._groups = groups
+        try:
+            self._fit(X, Y)
+        finally:
+            del self._groups
+        return self
 
     def _check_features(self, X: Any, reset: bool) -> Any:
         # Only made fit for taking rows: all else is the inner estimator's to judge.
@@ -63,20 +109,23 @@ class MetaMultilabelClassifier(MultilabelClassifier):
         self.estimator_ = clone(self.estimator)
         self.estimator_.fit(X, self._inner_labels(Y))
 
-    def _out_of_fold(self, X: Any, Y: Any, method: str) -> tuple[np.ndarray, Any]:
-        """Return scores of every row by a model fitted without it, and the labels of these rows.
+    def _out_of_fold(self, X: Any, Y: Any, method: str) -> OutOfFoldScores:
+        """Return scores of every row by a model fitted without it.
 
         A splitter that leaves rows out, or tests them twice, is fine: rows come as it gives them.
         """
         labels = self._inner_labels(Y)
-        folds = list(self._splitter().split(X, _without_unknown(labels)))
+        groups = getattr(self, "_groups", None)
+        folds = list(self._splitter().split(X, _without_unknown(labels), groups))
         parts = Parallel(n_jobs=self.n_jobs)(
             delayed(_fit_and_score)(
                 clone(self.estimator), X, labels, train, test, Y.shape[1], method
             )
             for train, test in folds
         )
-        return np.concatenate(parts), Y[np.concatenate([test for _, test in folds])]
+        informed = [informed_cells(Y[train], scores) for (train, _), scores in zip(folds, parts)]
+        tested = np.concatenate([test for _, test in folds])
+        return OutOfFoldScores(np.concatenate(parts), Y[tested], np.concatenate(informed))
 
     def _splitter(self) -> Any:
         if isinstance(self.cv, int | np.integer):

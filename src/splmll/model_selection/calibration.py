@@ -16,7 +16,7 @@ from scipy.special import expit, log_expit
 from sklearn.isotonic import IsotonicRegression
 from sklearn.utils.parallel import Parallel, delayed
 
-from splmll.model_selection._out_of_fold import MetaMultilabelClassifier
+from splmll.model_selection._out_of_fold import MetaMultilabelClassifier, OutOfFoldScores
 from splmll.scores import choose_method, scores_of
 from splmll.thresholds import GlobalThreshold
 
@@ -56,7 +56,8 @@ class MultilabelCalibrator(MetaMultilabelClassifier):
         The inner classifier, fitted on all rows.
     curves_ : list
         For every label its curve, callable on an array of scores. Labels with fewer than 5
-        positive or 5 negative rows share one curve, learnt from all labels together.
+        positive or 5 negative rows share one curve, learnt from all labels together. Scores of a
+        label by models of folds in which it had one value only take no part.
     score_method_ : str
         The method of the inner classifier that gives the scores.
 
@@ -106,8 +107,8 @@ class MultilabelCalibrator(MetaMultilabelClassifier):
             )
         self._fit_inner(X, Y)
         self.score_method_ = choose_method(self.estimator_, "decision_function", "predict_proba")
-        scores, labels = self._out_of_fold(X, Y, self.score_method_)
-        self.curves_ = _fit_curves(self.method, scores, labels, self.n_jobs)
+        found = self._out_of_fold(X, Y, self.score_method_)
+        self.curves_ = _fit_curves(self.method, found, self.n_jobs)
         # More likely than not: exactly one half, frequent in step functions, is not.
         self._set_threshold(GlobalThreshold(float(np.nextafter(0.5, 1))))
 
@@ -198,17 +199,26 @@ class IsotonicCurve:
         return cls(regression, 1 / (len(relevant) + 2))
 
 
-def _fit_curves(method: str, scores: np.ndarray, labels: Any, n_jobs: int | None) -> list[Any]:
+def _fit_curves(method: str, found: OutOfFoldScores, n_jobs: int | None) -> list[Any]:
     curve: Any = SigmoidCurve if method == "sigmoid" else IsotonicCurve
-    relevant = np.asarray(labels.toarray() if sparse.issparse(labels) else labels)
-    known = ~np.isnan(relevant)
-    relevant = relevant == 1
-    positives = np.count_nonzero(relevant, axis=0)
-    rare = np.minimum(positives, np.count_nonzero(known, axis=0) - positives) < MIN_OF_EACH_KIND
-    shared = curve.fit(scores[known], relevant[known]) if rare.any() else None
+    labels, scores = found.labels, found.scores
+    values = np.asarray(labels.toarray() if sparse.issparse(labels) else labels)
+    known, relevant = ~np.isnan(values), values == 1
+    # Scores of models that had not seen the label say nothing, unless none of them had: then they
+    # are what new rows will get as well.
+    uninformed = ~found.informed.any(axis=0) & known.any(axis=0)
+    usable = known & (found.informed | uninformed)
+    positives = np.count_nonzero(relevant & usable, axis=0)
+    rare = np.minimum(positives, np.count_nonzero(usable, axis=0) - positives) < MIN_OF_EACH_KIND
+    rare &= ~uninformed
+    together = usable & ~uninformed
+    shared = None
+    if rare.any():
+        cells = together if together.any() else known
+        shared = curve.fit(scores[cells], relevant[cells])
     own = iter(
         Parallel(n_jobs=n_jobs)(
-            delayed(curve.fit)(scores[known[:, j], j], relevant[known[:, j], j])
+            delayed(curve.fit)(scores[usable[:, j], j], relevant[usable[:, j], j])
             for j in np.flatnonzero(~rare)
         )
     )

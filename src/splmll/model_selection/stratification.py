@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,9 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.model_selection import BaseCrossValidator, BaseShuffleSplit, ShuffleSplit
 from sklearn.utils import check_random_state, indexable
 
+from splmll.labels import is_tags, read_labels
 from splmll.metrics._inputs import LabelMatrix, check_labels
+from splmll.model_selection._grouped import grouped_folds
 
 RandomState = int | np.random.RandomState | None
 
@@ -27,6 +29,7 @@ class MultilabelStratifiedKFold(BaseCrossValidator):
     """K folds with the same label frequencies, for ``cv=`` wherever scikit-learn takes one.
 
     The sizes of the folds differ by one row at most. Rows without a label are spread evenly too.
+    With ``groups`` no group is in two folds, and all this holds as nearly as the groups allow.
 
     Parameters
     ----------
@@ -58,6 +61,9 @@ class MultilabelStratifiedKFold(BaseCrossValidator):
     [2 2] [2 2]
     [2 2] [2 2]
     """
+
+    # Where scikit-learn routes metadata, groups are passed on without being asked for.
+    __metadata_request__split: ClassVar[dict[str, Any]] = {"groups": True}
 
     n_splits: int
     shuffle: bool
@@ -106,8 +112,9 @@ class MultilabelStratifiedKFold(BaseCrossValidator):
             Only its length is looked at.
         y : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
             Labels, 0 or 1.
-        groups : object
-            Ignored.
+        groups : array-like of shape (n_rows,), optional
+            Rows of one group stay together. Sizes and label frequencies are then as even as the
+            groups allow.
 
         Yields
         ------
@@ -124,7 +131,7 @@ class MultilabelStratifiedKFold(BaseCrossValidator):
         sizes = np.full(self.n_splits, n_rows // self.n_splits)
         sizes[: n_rows % self.n_splits] += 1
         rng = check_random_state(self.random_state if self.shuffle else 0)
-        fold_of = _balanced_folds(labels, sizes, rng)
+        fold_of = _balanced_folds(labels, sizes, rng, groups)
         for fold in range(self.n_splits):
             yield np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
 
@@ -132,7 +139,8 @@ class MultilabelStratifiedKFold(BaseCrossValidator):
 class MultilabelStratifiedShuffleSplit(BaseShuffleSplit):
     """Random splits in a training and a test part with the same label frequencies.
 
-    Both parts have exactly the sizes that scikit-learn's ``ShuffleSplit`` gives them.
+    Both parts have exactly the sizes that scikit-learn's ``ShuffleSplit`` gives them. With
+    ``groups`` no group is in both, and the sizes, which are still those of rows, are nearly met.
 
     Parameters
     ----------
@@ -164,6 +172,8 @@ class MultilabelStratifiedShuffleSplit(BaseShuffleSplit):
     32 8 [4 4]
     """
 
+    __metadata_request__split: ClassVar[dict[str, Any]] = {"groups": True}
+
     def __init__(
         self,
         n_splits: int = 10,
@@ -187,8 +197,9 @@ class MultilabelStratifiedShuffleSplit(BaseShuffleSplit):
             Only its length is looked at.
         y : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
             Labels, 0 or 1.
-        groups : object
-            Ignored.
+        groups : array-like of shape (n_rows,), optional
+            Rows of one group stay together. Sizes and label frequencies are then as even as the
+            groups allow.
 
         Yields
         ------
@@ -196,7 +207,7 @@ class MultilabelStratifiedShuffleSplit(BaseShuffleSplit):
             Row numbers, in random order.
         """
         labels = _check_y(X, y)
-        yield from self._iter_indices(X, labels)
+        yield from self._iter_indices(X, labels, groups)
 
     def _iter_indices(
         self, X: Any, y: Any = None, groups: Any = None
@@ -207,7 +218,7 @@ class MultilabelStratifiedShuffleSplit(BaseShuffleSplit):
         # Rows that belong to neither part are a third part, so that they are a fair sample too.
         sizes = np.array([n_train, n_test, n_rows - n_train - n_test])
         for _ in range(self.n_splits):
-            part_of = _balanced_folds(y, sizes, rng)
+            part_of = _balanced_folds(y, sizes, rng, groups)
             train, test = np.flatnonzero(part_of == 0), np.flatnonzero(part_of == 1)
             yield rng.permutation(train), rng.permutation(test)
 
@@ -218,6 +229,7 @@ def multilabel_train_test_split(
     train_size: float | None = None,
     random_state: RandomState = None,
     stratify: Any = None,
+    groups: Any = None,
 ) -> list[Any]:
     """Split arrays in a training and a test part with the same label frequencies.
 
@@ -232,6 +244,8 @@ def multilabel_train_test_split(
         Seed of the draw; an int makes it repeatable.
     stratify : array, sparse matrix or DataFrame of shape (n_rows, n_labels), optional
         Labels to balance, 0 or 1 (NaN is taken for 0); by default the last of the arrays.
+    groups : array-like of shape (n_rows,), optional
+        Rows of one group go into the same part; the sizes are then met as nearly as that allows.
 
     Returns
     -------
@@ -260,7 +274,7 @@ def multilabel_train_test_split(
         n_splits=1, test_size=test_size, train_size=train_size, random_state=random_state
     )
     try:
-        train, test = next(splitter.split(arrays[0], labels))
+        train, test = next(splitter.split(arrays[0], labels, groups))
     except ValueError as error:
         if stratify is None and "expected 0 or 1" in str(error):
             raise ValueError(
@@ -288,10 +302,15 @@ _NOISE = 1e-9
 
 
 def _balanced_folds(
-    labels: LabelMatrix, sizes: npt.NDArray[np.intp], rng: np.random.RandomState
+    labels: LabelMatrix,
+    sizes: npt.NDArray[np.intp],
+    rng: np.random.RandomState,
+    groups: Any = None,
 ) -> npt.NDArray[np.intp]:
-    """Return the fold of every row; fold ``f`` gets ``sizes[f]`` rows."""
+    """Return the fold of every row; fold ``f`` gets ``sizes[f]`` rows, nearly so with groups."""
     labels = _with_label_for_none(labels)
+    if groups is not None:
+        return grouped_folds(labels, groups, sizes, rng)
     fold_of = _deal(labels, sizes, rng)
     _exchange(labels, fold_of, sizes, rng)
     return fold_of
@@ -469,11 +488,13 @@ def _largest(values: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.intp
 def _check_y(X: Any, y: Any) -> LabelMatrix:
     if y is None:
         raise ValueError("The labels y are needed to stratify by them; call split(X, y).")
+    if is_tags(y):
+        y = read_labels(y)[0]
     indexable(X, y)  # complains about different numbers of rows in scikit-learn's words
     if not sparse.issparse(y) and np.ndim(y) == 1:
         y = np.asarray(y).reshape(-1, 1)
     try:
-        return check_labels(y, "y", nan_is_zero=True)
+        return check_labels(y, "y", allow_unknown=True)
     except ValueError as error:
         if "expected 0 or 1" not in str(error):
             raise

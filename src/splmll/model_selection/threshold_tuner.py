@@ -9,13 +9,17 @@ from copy import copy
 from typing import Any
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from splmll.model_selection._out_of_fold import MetaMultilabelClassifier
+from splmll.model_selection._out_of_fold import MetaMultilabelClassifier, OutOfFoldScores
 from splmll.scores import choose_method, scores_of
-from splmll.thresholds import MIN_ROWS, check_rule, fit_threshold
+from splmll.thresholds import MIN_ROWS, check_rule, fit_threshold, informed_cells
 
 METHODS = ("predict_proba", "decision_function")
+
+# Rows that show whether a label has the same score everywhere.
+_SAMPLE_ROWS = 200
 
 
 class ThresholdTuner(MetaMultilabelClassifier):
@@ -32,7 +36,7 @@ class ThresholdTuner(MetaMultilabelClassifier):
         a DataFrame as a DataFrame. A ``sklearn.frozen.FrozenEstimator`` is not fitted again: the
         thresholds are then learnt from its scores on all rows of ``fit``, which should be rows it
         has not seen.
-    rule : float or str, default="micro-f1"
+    rule : float or str, default="micro_f1"
         One of :data:`splmll.thresholds.RULES`, see :func:`splmll.thresholds.fit_threshold`, or a
         fixed threshold. With fewer than 50 rows, or a fixed threshold, nothing is tuned and no
         folds are fitted; the threshold is then 0.5 for probabilities and 0 for a decision function.
@@ -58,6 +62,14 @@ class ThresholdTuner(MetaMultilabelClassifier):
         Threshold of each label, NaN where the rule has none.
     method_ : str
         The method whose scores are cut.
+    constant_scores_ : ndarray of shape (n_labels,)
+        The ``decision_function`` of labels that had one value in ``fit`` and that the inner
+        classifier scores alike everywhere: below all thresholds or above. NaN for other labels.
+
+    Notes
+    -----
+    A label that is missing from the training part of a fold has the same score in all rows of the
+    fold, for margins one that is higher than most. Such scores take no part in the tuning.
 
     Examples
     --------
@@ -70,7 +82,7 @@ class ThresholdTuner(MetaMultilabelClassifier):
     >>> X = rng.normal(size=(300, 5))
     >>> Y = (X[:, :3] + rng.normal(size=(300, 3)) > 1.5).astype(int)
     >>> forest = RandomForestClassifier(n_estimators=20, random_state=0)
-    >>> model = ThresholdTuner(forest, "per-label", random_state=0).fit(X, Y)
+    >>> model = ThresholdTuner(forest, "per_label", random_state=0).fit(X, Y)
     >>> bool((model.thresholds_ < 0.5).all())
     True
     >>> model.predict(X[:2]).shape
@@ -78,11 +90,12 @@ class ThresholdTuner(MetaMultilabelClassifier):
     """
 
     method_: str
+    constant_scores_: np.ndarray
 
     def __init__(
         self,
         estimator: Any,
-        rule: float | str = "micro-f1",
+        rule: float | str = "micro_f1",
         *,
         never_empty: bool = False,
         cv: Any = 5,
@@ -132,21 +145,47 @@ class ThresholdTuner(MetaMultilabelClassifier):
         self._fit_inner(X, Y)
         names = METHODS if self.method == "auto" else (self.method,)
         self.method_ = choose_method(self.estimator_, *names)
+        default = 0.5 if self.method_ == "predict_proba" else 0.0
         if isinstance(self.rule, str) and Y.shape[0] >= MIN_ROWS:
-            scores, labels = self._out_of_fold(X, Y, self.method_)
-        else:
-            scores, labels = np.broadcast_to(0.0, Y.shape), Y  # nothing to tune: not looked at
+            found = self._out_of_fold(X, Y, self.method_)
+        else:  # nothing to tune: not looked at
+            nothing = np.broadcast_to(0.0, Y.shape)
+            found = OutOfFoldScores(nothing, Y, np.broadcast_to(True, Y.shape))
         threshold = fit_threshold(
             self.rule,
-            labels,
-            scores,
+            found.labels,
+            found.scores,
+            informed=found.informed,
             never_empty=self.never_empty,
-            default=0.5 if self.method_ == "predict_proba" else 0.0,
+            default=default,
         )
         self._set_threshold(threshold)
+        self.constant_scores_ = self._settle_constants(X, Y)
+
+    def _settle_constants(self, X: Any, Y: Any) -> np.ndarray:
+        """Return scores for labels with one value that no threshold can get wrong.
+
+        The inner margin of such a label is often 0, which a threshold below 0 would predict.
+        """
+        constants = np.full(Y.shape[1], np.nan)
+        if self.method_ == "predict_proba":  # 0 and 1 are as far out as can be
+            return constants
+        sample = slice(0, _SAMPLE_ROWS)
+        scores = scores_of(self.estimator_, _safe_indexing(X, sample), Y.shape[1], self.method_)
+        fixed = ~informed_cells(Y, scores)[0]
+        if fixed.any():
+            bounds = np.append(scores.ravel(), [*self.thresholds_, self.offset_])
+            always = np.asarray((Y == 1).sum(axis=0)).ravel() > 0
+            constants[fixed & ~always] = np.nanmin(bounds) - 1
+            constants[fixed & always] = np.nanmax(bounds) + 1
+        return constants
 
     def _scores(self, X: Any) -> np.ndarray:
-        return scores_of(self.estimator_, X, self.label_format_.n_labels, self.method_)
+        scores = scores_of(self.estimator_, X, self.label_format_.n_labels, self.method_)
+        constants = getattr(self, "constant_scores_", None)  # not in files of earlier versions
+        if self.method_ == "predict_proba" or constants is None or np.isnan(constants).all():
+            return scores
+        return np.where(np.isnan(constants), scores, constants)
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
         if self.method_ == "predict_proba":

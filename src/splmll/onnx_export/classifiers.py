@@ -193,11 +193,14 @@ def _tuned(graph: Graph, model: ThresholdTuner, table: Table) -> Outputs:
     inner = add_classifier(graph, model.estimator_, table)
     if model.method_ == "predict_proba":
         return _finished(graph, model, inner.probabilities, inner.probabilities, _IDENTITY)
+    scores, constants = inner.scores, getattr(model, "constant_scores_", None)
+    if constants is not None and not np.isnan(constants).all():
+        scores = graph.node("Where", np.isnan(constants), scores, np.nan_to_num(constants))
     if model.label_format_.kind != "vector":
         # Thresholds move the labels, not the probabilities.
-        return _finished(graph, model, inner.scores, inner.probabilities, _IDENTITY)
+        return _finished(graph, model, scores, inner.probabilities, _IDENTITY)
     curve = _Curve(_OF_0_AND_1.slope, model.offset_)
-    return _finished(graph, model, inner.scores, _squashed(graph, inner.scores, curve), curve)
+    return _finished(graph, model, scores, _squashed(graph, scores, curve), curve)
 
 
 def _calibrated(graph: Graph, model: MultilabelCalibrator, table: Table) -> str:

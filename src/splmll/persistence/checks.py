@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from splmll.labels import CONTAINERS, TAG_KINDS
 from splmll.persistence.checking import (
     LARGEST_INDEX,
     Check,
@@ -337,7 +338,10 @@ CHECKS: dict[str, tuple[Check, ...]] = {
     "splmll.landmarks.Stream": (),
     "splmll.statistics.Statistics": (shapes(xx="q q", xy="q c", yy="c c"),),
     "splmll.labels.LabelFormat": (
-        one_of(kind=("vector", "array", "sparse", "frame")),
+        one_of(
+            kind=("vector", "array", "sparse", "frame", "polars", *TAG_KINDS),
+            container=tuple(CONTAINERS),
+        ),
         whole(n_labels=(1, LARGEST_INDEX)),
     ),
     "splmll.thresholds.GlobalThreshold": (_RULES,),
@@ -417,7 +421,11 @@ CHECKS: dict[str, tuple[Check, ...]] = {
     "splmll.model_selection.MultilabelStratifiedKFold": (),
     "splmll.model_selection.MultilabelStratifiedShuffleSplit": (),
     "splmll.model_selection.SigmoidCurve": (shapes(slope="", intercept=""),),
-    "splmll.model_selection.ThresholdTuner": (_LABELS, one_of(method_=_METHODS)),
+    "splmll.model_selection.ThresholdTuner": (
+        _LABELS,
+        shapes(constant_scores_="c"),
+        one_of(method_=_METHODS),
+    ),
     "splmll.neural.Logistic": _LAYER,
     "splmll.neural.Standardise": (*_LAYER, shapes(mean="p", scale="p")),
     "splmll.published.DoublePrecision": _LAYER,

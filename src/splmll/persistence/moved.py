@@ -8,6 +8,8 @@ Files are never rewritten, so whatever a released version wrote has to be unders
   of its class and the attributes it has today. The name is None where the class is gone: only its
   attributes are left then, for the object around it to pick from.
 
+* ``ATTRIBUTES`` has attributes that only changed their name, and ``VALUES`` values of parameters.
+
 Entries are added and never taken out. ``tests/persistence/old_files`` has models of every version.
 
 **Version 1** named classes by their modules, and had one ``SPLMLL`` for everything: 33 parameters,
@@ -88,6 +90,48 @@ RENAMED: dict[str, str] = {
     ),
     "splmll.landmarks.statistics.Statistics": "splmll.statistics.Statistics",
 }
+
+
+# Class -> former name of an attribute -> present one.
+ATTRIBUTES: dict[str, dict[str, str]] = {
+    "splmll.embeddings.Stochastic": {"alpha": "ridge", "alpha_": "ridge_"},
+    "splmll.methods.C2AE": {"alpha": "ranking_weight", "lam": "orthogonality_weight"},
+    "splmll.methods.EnsembleOfClassifierChains": {"n_chains": "n_estimators"},
+    "splmll.methods.FaIE": {"alpha": "predictability_weight"},
+    "splmll.methods.ImplicitLabelSpace": {"alpha": "predictability_weight"},
+    "splmll.methods.LEML": {"lam": "ridge"},
+    "splmll.methods.RAkEL": {"n_models": "n_estimators"},
+    "splmll.methods.SLEEC": {"n_learners": "n_estimators", "alpha": "ridge"},
+}
+
+_RULES = {"micro-f1": "micro_f1", "macro-f1": "macro_f1", "per-label": "per_label"}
+
+# Parameter of any class of the library -> former value -> present one.
+VALUES: dict[str, dict[Any, Any]] = {
+    "scale": {True: "standard", False: None},
+    "threshold": {**_RULES, "top-r": "top_r"},
+    "rule": {**_RULES, "top-r": "top_r"},
+}
+
+
+def with_present_words(name: str | None, state: State) -> State:
+    """Return attributes of an object under the names and with the words of today.
+
+    Examples
+    --------
+    >>> from splmll.persistence.moved import with_present_words
+    >>> with_present_words("splmll.methods.LEML", {"lam": 0.1, "threshold": "micro-f1"})
+    {'ridge': 0.1, 'threshold': 'micro_f1'}
+    """
+    if name is None or not name.startswith("splmll."):
+        return state
+    names = ATTRIBUTES.get(name, {})
+    return {names.get(each, each): _present(each, value) for each, value in state.items()}
+
+
+def _present(parameter: str, value: Any) -> Any:
+    # Only words and truth values were renamed: arrays cannot be looked up, and 1.0 is not True.
+    return VALUES.get(parameter, {}).get(value, value) if isinstance(value, str | bool) else value
 
 
 # Version 1: embeddings ---------------------------------------------------------------------------
@@ -210,15 +254,16 @@ def _embedding_for(kind: Any, old: State) -> Any:
         return TorchModule(kind, loss, **_training(old))
     if not isinstance(kind, str):
         return kind  # a regressor: one for each label from now on
+    scale = _present("scale", old["scale"])
     if kind == "linear":
-        return Linear(old["alpha"], old["scale"])
-    kernel = Kernel(old["alpha"], old["gamma"], old["n_components"], old["scale"])
+        return Linear(old["alpha"], scale)
+    kernel = Kernel(old["alpha"], old["gamma"], old["n_components"], scale)
     if kind == "kernel":
         return kernel
     from splmll.embeddings import Network
 
     hidden, dropout = old["hidden_layer_sizes"], old["dropout"]
-    network = Network(hidden, dropout, _loss(old["loss"]), scale=old["scale"], **_training(old))
+    network = Network(hidden, dropout, _loss(old["loss"]), scale=scale, **_training(old))
     return Blend([network, kernel, Trees()]) if kind == "blend" else network
 
 

@@ -18,6 +18,7 @@ from splmll.extras import required
 from splmll.persistence.checking import LARGEST_INDEX, is_whole
 from splmll.persistence.codec import Kind, Node, Reader, Writer
 from splmll.persistence.errors import expect
+from splmll.persistence.moved import with_present_words
 from splmll.persistence.registry import Registry, full_name
 
 # Attributes that are not written: they belong to one process, or are made from others when needed.
@@ -67,6 +68,7 @@ class Plain(Kind):
                 return state
             cls = reader.registry.class_named(name)
         expect(_is_plain(cls) and not _is_module(cls), f"{name} is no plain class")
+        state = with_present_words(reader.registry.name_of_class(cls), state)
         value: Any = object.__new__(cls)
         vars(value).update(state)
         reader.check(value)

@@ -238,8 +238,9 @@ class _Zip(Members):
         for entry in entries:
             if entry.filename != MANIFEST and not MEMBER_NAME.fullmatch(entry.filename):
                 raise ModelFileError(f"{entry.filename!r} is no member of a model.")
-            mode = entry.external_attr >> 16
-            if mode and not stat.S_ISREG(mode):
+            # Some programs note no kind of file, only who may read it.
+            kind = stat.S_IFMT(entry.external_attr >> 16)
+            if kind not in (0, stat.S_IFREG):
                 raise ModelFileError(f"{entry.filename} is no plain file.")
             # A member that is not compressed cannot be larger than the file it is in.
             if entry.compress_type != zipfile.ZIP_STORED or entry.file_size > entry.compress_size:

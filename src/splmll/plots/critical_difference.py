@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import pandas as pd
 
+from splmll.extras import required
 from splmll.plots.display import Display, plain_text
 
 # Inches: a new figure, and one of its lines of text.
@@ -25,7 +26,7 @@ class CriticalDifferenceDisplay(Display):
     """Average ranks of methods with the critical difference of Nemenyi's test.
 
     Make one with `from_test`: the test is done before, by
-    ``nemenyi_test(average_ranks(results))`` of :mod:`splmll.experiments.statistics`.
+    :func:`splmll.experiments.statistics.nemenyi_test` on average ranks.
 
     Parameters
     ----------
@@ -125,10 +126,11 @@ class CriticalDifferenceDisplay(Display):
 
     def _draw(self, ax: Any) -> None:
         from matplotlib.ticker import MaxNLocator
-        from scikit_posthocs import critical_difference_diagram
+
+        posthocs = required("scikit_posthocs", "experiments", "This diagram")
 
         average = self.average.sort_values(kind="stable")
-        drawn = critical_difference_diagram(
+        drawn = posthocs.critical_difference_diagram(
             average,
             self.p_values,
             alpha=self.level,

@@ -11,6 +11,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from splmll.extras import required
+
 # Sizes of names on an axis: for so many names, so many points; smaller ones beyond.
 NAME_SIZES = ((15, 9), (40, 7))
 SMALLEST_NAMES = 4
@@ -54,7 +56,7 @@ class Display(ABC):
             The display, with `ax_` and `figure_`.
         """
         if ax is None:
-            import matplotlib.pyplot as plt
+            plt = required("matplotlib.pyplot", "plots", "Drawing")
 
             _, ax = plt.subplots(figsize=self._size(), layout="constrained")
         self.ax_, self.figure_ = ax, ax.figure

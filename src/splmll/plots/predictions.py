@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from splmll.extras import required
 from splmll.plots.display import plain_text
 from splmll.plots.label_input import label_matrix, label_names_of, same_columns
 from splmll.plots.landmark_weights import landmark_model, landmark_numbers
@@ -170,7 +171,7 @@ class PredictionsDisplay:
 
     def plot(self, *, n_columns: int = 4) -> PredictionsDisplay:
         """Draw all pictures into a new figure."""
-        import matplotlib.pyplot as plt
+        plt = required("matplotlib.pyplot", "plots", "Drawing")
         from matplotlib.patches import Patch
 
         n_columns = min(n_columns, len(self.pictures))

@@ -5,6 +5,7 @@ The columns become features once for all requests of a batch; the answers are cu
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -106,8 +107,16 @@ class ServedModel:
         self.features = Features(tagger, self.reader)
         self.label_names = list(tagger.label_names)
         self.landmark_names = tagger.landmark_names if tagger.has_landmarks else None
+        # The batcher does not hold the model, or both would stay in memory until the garbage
+        # collector comes by. Whoever waits for an answer does.
+        itself = weakref.ref(self)
+
+        def work(kind: str, payloads: Sequence[Any]) -> list[Any]:
+            model = itself()
+            return [] if model is None else model.work(kind, payloads)
+
         self.batcher = Batcher(
-            self.work,
+            work,
             requests=limits.batch,
             cost=limits.cells,
             wait=limits.batch_seconds,

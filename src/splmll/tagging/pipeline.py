@@ -16,6 +16,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from splmll.catalogue import CATALOGUE
 from splmll.datasets import Dataset
 from splmll.embeddings import automatic_embedding
 from splmll.landmarks import SPLMLL
@@ -50,7 +51,7 @@ def build_pipeline(
     data : Dataset
         Its columns decide about the first step.
     method : str, default="SPL-MLL"
-        A name of :data:`splmll.experiments.contestants.CONTESTANTS`; upper and lower case are the
+        A name of :data:`splmll.catalogue.CATALOGUE`; upper and lower case are the
         same.
     n_landmarks : int, optional
         Number of landmarks, for methods that have them.
@@ -93,9 +94,8 @@ def build_pipeline(
     }
     there = estimator.get_params(deep=False)
     if n_landmarks is not None and "n_landmarks" not in there:
-        methods = _methods()
         with_landmarks = [
-            name for name in methods if "n_landmarks" in methods[name].make().get_params()
+            name for name in CATALOGUE if "n_landmarks" in CATALOGUE[name].make().get_params()
         ]
         raise ValueError(
             f"The method {name} has no landmarks to count; leave their number out, or take one of "
@@ -122,9 +122,7 @@ def known_method(name: str) -> str:
     >>> known_method("spl-mll (linear)")
     'SPL-MLL (linear)'
     """
-    if name.lower() == DEFAULT_METHOD.lower():
-        return DEFAULT_METHOD
-    return known_name(name, _methods(), "method", "The command `splmll methods` lists them.")
+    return known_name(name, CATALOGUE, "method", "The command `splmll methods` lists them.")
 
 
 def place_networks(estimator: Any, name: str, device: str, features: Any, n_labels: int) -> None:
@@ -149,14 +147,7 @@ def place_networks(estimator: Any, name: str, device: str, features: Any, n_labe
 
 
 def _make(name: str) -> Any:
-    # Most taggers need none of the other methods, nor PyTorch, which comes with them.
-    return SPLMLL() if name == DEFAULT_METHOD else _methods()[name].make()
-
-
-def _methods() -> Mapping[str, Any]:
-    from splmll.experiments.contestants import CONTESTANTS
-
-    return CONTESTANTS
+    return CATALOGUE[name].make()
 
 
 def _chooses_later(estimator: Any) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
+from splmll.base import has_landmarks
 from splmll.landmarks import SPLMLL
 from splmll.tagging.rows import dense
 
@@ -63,7 +64,7 @@ def score(method: Any, X: Any) -> Scored:
     >>> bool((found.labels == model.predict(X)).all())
     True
     """
-    if not isinstance(method, SPLMLL):
+    if not has_landmarks(method):
         labels, probabilities = method.predict_with_probabilities(X)
         return Scored(dense(labels), np.asarray(probabilities))
     landmarks = method.transform(X)

@@ -13,6 +13,7 @@ from numbers import Real
 from typing import Any
 
 from splmll.embeddings import EMBEDDING_NAMES, embedding_of
+from splmll.extras import required
 from splmll.landmarks import SPLMLL
 from splmll.names import listed, suggestion
 
@@ -169,7 +170,7 @@ def check_device(name: str) -> None:
     """
     if name == "auto":
         return
-    import torch
+    torch = required("torch", "torch", "Choosing a device")
 
     try:
         torch.empty(0, device=torch.device(name))

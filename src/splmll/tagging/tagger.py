@@ -20,6 +20,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from splmll import persistence
+from splmll.base import has_landmarks
 from splmll.datasets import Dataset
 from splmll.exceptions import DatasetError
 from splmll.landmarks import SPLMLL
@@ -202,7 +203,7 @@ class Tagger:
         data : Dataset
             Rows with labels.
         method, n_landmarks, threshold, random_state, n_jobs, device, settings, words
-            See :func:`splmll.tagging.pipeline.build_pipeline`.
+            See ``splmll.tagging.pipeline.build_pipeline``.
         test_size : float, optional
             Share of the rows to hold out and measure on, whatever the method; they have the labels
             in the same proportions. The tagger learns from all rows in the end.
@@ -656,9 +657,9 @@ class Tagger:
     def has_landmarks(self) -> bool:
         """Whether the method explains and recovers labels by landmarks.
 
-        The one test of it: commands, checks and the service ask here.
+        Commands, checks and the service ask here.
         """
-        return isinstance(self.pipeline[-1], SPLMLL)
+        return has_landmarks(self.pipeline[-1])
 
     def _landmark_model(self) -> SPLMLL:
         if not self.has_landmarks:
@@ -735,7 +736,7 @@ def _check_takes_unknown(
             "--test-size (in Python test_size): SPL-MLL measures out of fold",
             path=data.name,
         )
-    if not isinstance(estimator, SPLMLL):
+    if not has_landmarks(estimator):
         raise DatasetError(
             f"some labels are not known, and {known_method(method)} needs them all; fill them in, "
             f"or take the method {DEFAULT_METHOD}",
@@ -782,7 +783,7 @@ class _Learning:
             n_labels = len(self.data.label_names)
             place_networks(method, self.method, self.device, features, n_labels)
         learns = f"{self.method} learns from {Y.shape[0]:,} rows"
-        if not isinstance(method, SPLMLL):
+        if not has_landmarks(method):
             tell(learns, None)
             method.fit(features, Y)
             return features, None
@@ -800,7 +801,7 @@ def wordless_column(pipeline: Pipeline, X: Any) -> str | None:
     Parameters
     ----------
     pipeline : Pipeline
-        As :func:`splmll.tagging.pipeline.build_pipeline` makes it.
+        As ``splmll.tagging.pipeline.build_pipeline`` makes it.
     X : DataFrame
         Its rows.
     """

@@ -81,7 +81,7 @@ class Words(TransformerMixin, BaseEstimator):
         What was chosen.
     vectorizers_ : list
         For words and, with ``characters_``, for pieces of words: a vectorizer with a vocabulary, or
-        :class:`HashedWords`.
+        ``HashedWords``.
 
     Examples
     --------

@@ -16,6 +16,7 @@ import joblib
 import numpy as np
 import pandas as pd
 
+from splmll.catalogue import CATALOGUE
 from splmll.experiments.benchmark.frozen import frozen_results, tidy
 from splmll.experiments.benchmark.peers import missing_peers, peers
 from splmll.experiments.protocol import BenchmarkProtocol
@@ -23,7 +24,6 @@ from splmll.experiments.runner import Experiment
 from splmll.experiments.search import Search
 from splmll.experiments.store import Store
 from splmll.experiments.unit import Unit
-from splmll.methods import METHODS, OURS
 from splmll.names import known_name
 
 # Processor seconds and megabytes that one cell may take: with its second fit, for the threshold.
@@ -112,7 +112,7 @@ def benchmark_methods() -> dict[str, Any]:
     >>> "SPL-MLL as published" in methods, "OvR LinearSVC" in methods
     (True, True)
     """
-    return {**dict.fromkeys([*METHODS, *OURS]), **peers()}
+    return {**dict.fromkeys(CATALOGUE), **peers()}
 
 
 class Benchmark:
