@@ -23,6 +23,7 @@ CONSTANTS = {
     "CATALOGUE": "Every method that the library knows, by name.",
     "OURS": "SPL-MLL in its versions, by name.",
     "PAPER_MEASURES": "Names of the five measures of the paper, in its order.",
+    "PROTOCOLS": "How rows are split into training and test rows, by name.",
     "RULES": "Names of the rules that turn scores into labels.",
     "SCORERS": "A scorer for every measure, for ``cross_val_score`` and ``GridSearchCV``.",
     "TOLERANCE": "How far the scores of an ONNX file may be from those of its model.",

@@ -223,7 +223,7 @@ class Benchmark:
         Returns
         -------
         table : DataFrame
-            See :func:`splmll.experiments.benchmark.frozen.tidy`.
+            See ``splmll.experiments.benchmark.frozen.tidy``.
         """
         store = Store(self.out)
         for method in redo:
