@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 import pytest
+from hypothesis import Phase, settings
 
 ROOT = Path(__file__).parent.parent
 SECONDS = 900  # tests of a mutant that take longer have noticed it
@@ -230,6 +231,9 @@ def _run_tests(sources: Path, arguments: tuple[str, ...]) -> NoReturn:
         sys.dont_write_bytecode = True
         sys.path.insert(0, str(sources))
         os.environ["PYTHONPATH"] = str(sources)  # for the processes that tests start
+        # That something fails is enough: nobody needs the smallest example of it.
+        settings.register_profile("mutants", phases=(Phase.explicit, Phase.generate))
+        settings.load_profile("mutants")
         code = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "--no-header", *arguments]))
     finally:
         os._exit(code)
