@@ -62,6 +62,8 @@ def write_benchmark(
         ``benchmark.html``, ``results.csv.gz``, ``summary.txt`` and the figures.
     """
     out = Path(out)
+    if reference not in set(table["method"]):
+        raise ValueError(f"The table has no results of {reference!r}; name another reference.")
     out.mkdir(parents=True, exist_ok=True)
     files = [write_results(table, out / "results.csv.gz")]
     standing = Standing(table, reference=reference)
