@@ -180,7 +180,7 @@ def own_estimator(place: str) -> tuple[str, Any]:
         raise ValueError(f"{module!r} cannot be imported: {error}.") from error
     except AttributeError:
         raise ValueError(f"The module {module!r} has no {name!r}.") from None
-    estimator = found() if callable(found) else found
+    estimator = found() if isinstance(found, type) else found
     if not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
         raise ValueError(
             f"{place} is no scikit-learn classifier: it needs fit, predict and get_params "

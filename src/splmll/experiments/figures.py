@@ -125,7 +125,7 @@ def _name_labels(ax: Any, names: list[str]) -> None:
     ax.set_yticks(np.arange(len(names)))
     for text in ax.set_yticklabels(names):
         plain_text(text)
-    ax.invert_yaxis()
+    ax.set_ylim(len(names) - 0.4, -0.6)
     ax.spines[["top", "right"]].set_visible(False)
 
 

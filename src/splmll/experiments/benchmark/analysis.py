@@ -250,7 +250,7 @@ class Standing:
         n_sets = len(self.attempted)
         return {
             f"the best average rank: place {place} of {len(average)} with "
-            f"{average[self.reference]:.2f}, over {len(self.data)} sets": place == 1,
+            f"{average[self.reference]:.2f}, over {', '.join(self.data)}": place == 1,
             f"on the Pareto front of average precision and processor time on {WANTED_FRONTS} of "
             f"{len(SETS)} sets: {len(fronts)} of the {n_sets} that were run": len(fronts)
             >= WANTED_FRONTS,

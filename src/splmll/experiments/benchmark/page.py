@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from splmll.atomic import atomic_write
-from splmll.experiments.benchmark.analysis import Standing
+from splmll.experiments.benchmark.analysis import REFERENCE, Standing
 from splmll.experiments.benchmark.figures import all_figures
 from splmll.experiments.benchmark.frozen import write_results
 from splmll.experiments.benchmark.suite import SETS
@@ -62,6 +62,8 @@ def write_benchmark(
         ``benchmark.html``, ``results.csv.gz``, ``summary.txt`` and the figures.
     """
     out = Path(out)
+    if reference not in set(table["method"]):
+        raise ValueError(f"The table has no results of {reference!r}; name another reference.")
     out.mkdir(parents=True, exist_ok=True)
     files = [write_results(table, out / "results.csv.gz")]
     standing = Standing(table, reference=reference)
@@ -119,8 +121,10 @@ def summary(standing: Standing) -> str:
         )
     if len(lost) > MOST_LOST:
         lines.append(f"  ... and {len(lost) - MOST_LOST} more")
-    lines += ["", "The goal, on what was run:"]
-    lines += [f"  {'yes' if held else 'no'}: {words}" for words, held in standing.goal().items()]
+    if standing.reference == REFERENCE:
+        lines += ["", "The goal, on what was run:"]
+        goal = standing.goal().items()
+        lines += [f"  {'yes' if held else 'no'}: {words}" for words, held in goal]
     lines += ["", f"Average ranks over {', '.join(standing.data)}:"]
     for name, rank in standing.average["all"].items():
         lines.append(f"  {rank:6.2f}  {name}")
@@ -157,20 +161,22 @@ def _lost_parts(standing: Standing) -> list[Part]:
         for line in lost.to_dict("records")
     ]
     header = ["data", "measure", standing.reference, "rank", "best method", "its value"]
-    goals = [
-        [words.partition(": ")[0], words.partition(": ")[2], "yes" if held else "no"]
-        for words, held in standing.goal().items()
-    ]
     table = Table(header, rows, "Worst rank first. Labels by the rule that is tuned for all.")
-    return [
+    parts: list[Part] = [
         Text(
             f"On {len(lost)} of {len(standing.ranks_by_cell)} sets and measures another method is "
             "better."
         ),
         table if len(rows) <= MOST_LOST else Folded("All of them", [table]),
-        Heading("What we want of it"),
-        Table(["goal", "on what was run", "holds"], goals),
     ]
+    if standing.reference == REFERENCE:
+        goals = [
+            [words.partition(": ")[0], words.partition(": ")[2], "yes" if held else "no"]
+            for words, held in standing.goal().items()
+        ]
+        header = ["goal", "on what was run", "holds"]
+        parts += [Heading("What we want of it"), Table(header, goals)]
+    return parts
 
 
 def _rank_table(standing: Standing) -> Table:
