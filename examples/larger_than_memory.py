@@ -23,10 +23,11 @@ names = [*(f"x{k}" for k in range(12)), "oil", "pump", "door", "urgent"]
 table = pd.DataFrame(np.hstack([X, Y]), columns=names)
 with TemporaryDirectory() as folder:
     for start in range(0, len(table), 5000):
-        table[start : start + 5000].to_parquet(Path(folder) / f"{start}.parquet")
+        table[start : start + 5000].to_parquet(Path(folder) / f"{start:05}.parquet")
     streamed = SPLMLL("linear", random_state=0).fit_batches(read_batches(folder, labels=names[12:]))
-whole = SPLMLL("linear", random_state=0).fit(X, Y)
-scores = [model.decision_function(X[:2000]).ravel() for model in (whole, streamed)]
+rows, labels = table[names[:12]], table[names[12:]].astype(int)
+whole = SPLMLL("linear", random_state=0).fit(rows, labels)
+scores = [model.decision_function(rows[:2000]).ravel() for model in (whole, streamed)]
 plt.plot(*scores, ".", alpha=0.2)
 plt.gca().set(xlabel="score, all rows at once", ylabel="score, from eight files")
 

@@ -1,5 +1,6 @@
 """Labels as people hand them over: tags, tables of polars, and what is refused."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,14 @@ from numpy.testing import assert_array_equal
 
 from splmll import SPLMLL
 from splmll.labels import is_tags, read_labels
+from splmll.methods import BinaryRelevance
 from splmll.metrics import evaluate, ranking_loss
 from splmll.model_selection import (
     MultilabelStratifiedKFold,
     ThresholdTuner,
     multilabel_train_test_split,
 )
+from splmll.persistence import load, save
 
 TAGS = [["b", "a"], [], ["c", "c"]]
 MATRIX = [[1, 1, 0], [0, 0, 0], [0, 0, 1]]
@@ -152,3 +155,18 @@ def test_tags_in_chunks_are_refused() -> None:
     X, _, tags = problem()
     with pytest.raises(ValueError, match=r"chunks.*MultiLabelBinarizer"):
         SPLMLL("linear").partial_fit(X, tags)
+
+
+@pytest.mark.parametrize("kind", ["sets", "polars", "polars tags"])
+def test_saved_models_keep_the_form(kind: str, tmp_path: Path) -> None:
+    X, Y, tags = problem()
+    forms: dict[str, Any] = {
+        "sets": [set(row) for row in tags],
+        "polars": pl.DataFrame(Y.astype(np.int8), schema=["a", "b", "c"]),
+        "polars tags": pl.Series(tags),
+    }
+    model = BinaryRelevance().fit(X, forms[kind])
+    save(model, tmp_path / "model.zip")
+    predicted, expected = load(tmp_path / "model.zip").predict(X), model.predict(X)
+    assert type(predicted) is type(expected)
+    assert list(predicted) == expected if kind == "sets" else predicted.equals(expected)

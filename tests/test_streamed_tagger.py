@@ -39,7 +39,8 @@ def test_a_streamed_tagger_is_like_any_other(notes: Path, tmp_path: Path) -> Non
     tagger = fitted(notes)
     assert tagger.label_names == sorted(WORDS)
     assert tagger.column_kinds == {"body": "text", "hours": "numeric", "site": "categorical"}
-    assert tagger.reading == {"label_column": "tags", "label_delimiter": ";"}
+    expected = {"label_column": "tags", "label_delimiter": ";", "ignore": ["id"]}
+    assert tagger.reading == expected
     assert tagger.n_rows == tagger.measured.n_rows == 240
     assert tagger.measured.measures["micro_f1"] > 0.9
     assert list(tagger.measured.labels.index) == tagger.label_names

@@ -18,11 +18,12 @@ from sphinx.util.nodes import make_refnode
 # What a constant is cannot be read from its value.
 CONSTANTS = {
     "EMBEDDING_NAMES": 'Short names of embeddings, as in ``SPLMLL("linear")``.',
-    "GROUPS": "The groups of the catalogue and what they are called in tables.",
     "MEASURES": "Every measure by name, as a :class:`splmll.metrics.Measure`.",
     "METHODS": "The compared methods by the names of the paper's tables.",
+    "CATALOGUE": "Every method that the library knows, by name.",
     "OURS": "SPL-MLL in its versions, by name.",
     "PAPER_MEASURES": "Names of the five measures of the paper, in its order.",
+    "PROTOCOLS": "How rows are split into training and test rows, by name.",
     "RULES": "Names of the rules that turn scores into labels.",
     "SCORERS": "A scorer for every measure, for ``cross_val_score`` and ``GridSearchCV``.",
     "TOLERANCE": "How far the scores of an ONNX file may be from those of its model.",

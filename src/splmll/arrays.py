@@ -37,7 +37,7 @@ def n_rows(X: Any) -> int:
 
 
 def take_rows(X: Any, rows: Any) -> Any:
-    """Return some rows of an array, a CSR array, a data frame or a torch Dataset.
+    """Return some rows of an array, a sparse matrix, a data frame, a list or a torch Dataset.
 
     Examples
     --------
@@ -51,7 +51,13 @@ def take_rows(X: Any, rows: Any) -> Any:
 
         numbers = range(*rows.indices(len(X))) if isinstance(rows, slice) else rows.tolist()
         return Subset(X, list(numbers))
-    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if sparse.issparse(X):
+        return X.tocsr()[rows]
+    if isinstance(X, list | tuple) and not isinstance(rows, slice):
+        return [X[row] for row in rows]
+    return X[rows]
 
 
 def forget(holder: Any, *names: str) -> None:

@@ -100,6 +100,9 @@ class MultilabelClassifier(ClassifierMixin, FormerNames):
 
     capabilities: ClassVar[Capabilities] = Capabilities()
 
+    #: What each parameter may be, as scikit-learn writes it; checked before every fit.
+    _parameter_constraints: ClassVar[dict[str, Any]] = {}
+
     label_format_: LabelFormat
     threshold_: Threshold
     thresholds_: np.ndarray
@@ -250,6 +253,7 @@ class MultilabelClassifier(ClassifierMixin, FormerNames):
         return X
 
     def _check_fit(self, X: Any, Y: Any) -> tuple[Any, Any]:
+        self._validate_params()
         labels, label_format = read_labels(
             Y,
             allow_unknown=self.capabilities.unknown_labels,

@@ -7,18 +7,37 @@ estimator with ``set_callbacks``. With an older scikit-learn estimators simply h
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar, cast
+
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
+    from sklearn.callback import CallbackSupportMixin
+    from sklearn.callback import with_callbacks as _with_callbacks
 except ImportError:  # scikit-learn before 1.9
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
         """Stands in where scikit-learn has no callbacks."""
 
-    def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
+    def _with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
         """Return the method as it is."""
         return method
+
+
+def with_callbacks(method: Method) -> Method:
+    """Return a method of fitting that runs callbacks, where scikit-learn has them.
+
+    Parameters
+    ----------
+    method : callable
+        ``fit`` or the like.
+
+    Returns
+    -------
+    method : callable
+        The same signature.
+    """
+    return cast(Method, _with_callbacks(method))
 
 
 class FitProgress:

@@ -231,7 +231,11 @@ def _read_tags(Y: Any) -> tuple[np.ndarray, LabelFormat]:
         kind = "polars_tags"
     else:
         kind = "tag_series" if isinstance(Y, pd.Series) else "tags"
-    container = {tuple: "tuple", set: "set", frozenset: "set"}.get(type(rows[0]), "list")
+    container = "list"
+    if isinstance(rows[0], tuple):
+        container = "tuple"
+    elif isinstance(rows[0], set | frozenset):
+        container = "set"
     return labels, LabelFormat(
         kind,
         np.dtype(np.int64),

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from splmll.arrays import dense
+
 CHUNK_ROWS = 8192  # rows converted to float64 at a time
 CHUNK_ENTRIES = 2**19  # or so many entries of sparse rows, if those are more rows
 GATHERED = 2  # chunks put into the order of their folds at a time
@@ -167,15 +169,15 @@ class Statistics:
         x_sum = np.concatenate([[X.shape[0]], np.asarray(X.sum(axis=0)).ravel()])
         y_sum = np.asarray(Y.sum(axis=0)).ravel()
         # NumPy sees that both factors are the same and calls BLAS's syrk: half the work.
-        self.xx[1:, 1:] += _dense(X.T @ X)
+        self.xx[1:, 1:] += dense(X.T @ X)
         self.xx[0] += x_sum
         self.xx[1:, 0] += x_sum[1:]
         self.xy[0] += y_sum
-        self.xy[1:] += _dense(X.T @ Y)
+        self.xy[1:] += dense(X.T @ Y)
         if sparse.issparse(self.yy):
             self.yy = self.yy + Y.T @ Y
         elif self.yy is not None:
-            self.yy += _dense(Y.T @ Y)
+            self.yy += dense(Y.T @ Y)
         if self.known_sums is None:
             return
         xk, yk, kk = self.known_sums
@@ -185,8 +187,8 @@ class Statistics:
             kk += X.shape[0]
         else:
             xk[0] += known.sum(axis=0)
-            xk[1:] += _dense(X.T @ known)
-            yk += _dense(Y.T @ known)
+            xk[1:] += dense(X.T @ known)
+            yk += dense(Y.T @ known)
             kk += known.T @ known
 
     def moved(self, shift: np.ndarray | None) -> Statistics:
@@ -345,7 +347,7 @@ class Statistics:
         eigenvalues are set to zero, which gives the nearest matrix that is.
         """
         if self.all_known:
-            moments = _dense(self.yy) / self.n_rows
+            moments = dense(self.yy) / self.n_rows
             return moments - np.outer(self.label_mean, self.label_mean) if center else moments
         known = np.maximum(self.kk, 1)
         moments = self.yy / known
@@ -484,10 +486,6 @@ def _few(X: Any, Y: np.ndarray) -> bool:
     if sparse.issparse(X) or X.shape[1] < MOST_FEATURES_FOR_DENSE:
         return False
     return bool(np.count_nonzero(Y) <= SPARSE_SHARE * Y.size)
-
-
-def _dense(matrix: Any) -> np.ndarray:
-    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
 
 
 def _plus(matrix: np.ndarray, other: np.ndarray) -> np.ndarray:

@@ -237,7 +237,7 @@ def fit_threshold(
     scores : array-like of shape (n_rows, n_labels)
         Scores of the same rows from a model that has not seen them.
     informed : bool array of shape (n_rows, n_labels), optional
-        False where a score says nothing, see :func:`informed_cells`: thresholds are fitted on the
+        False where a score says nothing, see ``informed_cells``: thresholds are fitted on the
         other cells.
     never_empty : bool, default=False
         Give a row without a label its best-ranked one. Applied on top of the fitted rule; without

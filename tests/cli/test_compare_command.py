@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from command_runs import apart, here
@@ -45,9 +46,59 @@ def test_from_a_file_to_a_table_and_a_report(corners, tmp_path) -> None:
     assert (out / "results.csv").read_text() == before
 
 
+@pytest.fixture
+def notes(tmp_path) -> Path:
+    """A folder with a table of tagged texts, another one of test rows, and an estimator."""
+    rng = np.random.default_rng(0)
+    words = {"pump": "pump leaks", "oil": "oil spill", "wire": "spark fuse"}
+    for name, n_rows in (("train", 90), ("test", 40)):
+        lines = ["id,body,tags"]
+        for number in range(n_rows):
+            tags = [tag for tag in words if rng.random() < 0.5] or ["oil"]
+            body = " ".join(f"the {words[tag]}" for tag in tags)
+            lines.append(f"{number},{body},{';'.join(tags)}")
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_a_table_with_test_rows_and_an_estimator_of_ones_own(notes) -> None:
+    out = notes / "out"
+    ran = apart(
+        *["compare", notes / "train.csv", "--test", notes / "test.csv", "--labels", "tags"],
+        *["--text", "body", "--ignore", "id", "--threshold", "micro_f1", "-m", "PLST"],
+        *["--method", "sklearn.neighbors:KNeighborsClassifier", "--out", out, "--jobs", 1],
+    )
+    assert ran.returncode == 0, ran.stderr
+    results = pd.read_csv(out / "results.csv")
+    assert set(results["method"]) == {"PLST", "KNeighborsClassifier"}
+    assert set(results["status"]) == {"done"}
+    assert (results["n_train"] == 90).all()
+    assert (results["n_test"] == 40).all()
+    assert set(results["threshold"]) == {"micro_f1"}
+    assert (results["micro_f1"] > 0.9).all()
+
+
+@pytest.mark.slow
+def test_folds_and_repeats(corners, tmp_path) -> None:
+    out = tmp_path / "out"
+    ran = apart(
+        *["compare", corners, "-m", "PLST", "--folds", 4, "--repeats", 2, "--out", out, "--jobs", 1]
+    )
+    assert ran.returncode == 0, ran.stderr
+    results = pd.read_csv(out / "results.csv")
+    assert len(results) == 8
+    assert set(results["protocol"]) == {"cv"}
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (["compare", "emotions", "--method", "nowhere"], "names no class"),
+        (["compare", "emotions", "--method", "json:loads"], "is no scikit-learn classifier"),
+        (["compare", "emotions", "--method", "json:Nothing"], "has no 'Nothing'"),
+        (["compare", "emotions", "--folds", "3", "--protocol", "paper"], "leave out --protocol"),
+        (["compare", "emotions", "--test", "rows.csv"], "one file of training rows"),
         (["compare", "no-such-data"], "neither a data set nor a file 'no-such-data'"),
         (["compare", "emotions", "-m", "ML-kNM"], "Did you mean 'ML-kNN'?"),
         (["compare", "emotions", "--protocol", "magic"], "no protocol 'magic'"),

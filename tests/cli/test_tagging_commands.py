@@ -10,7 +10,9 @@ import pandas as pd
 import pytest
 
 from command_runs import apart, here, trouble
+from splmll.cli._show import show_table
 from splmll.datasets import Dataset, read_table
+from splmll.persistence import load
 from splmll.tagging import Tagger
 from tagged_notes import write_notes
 
@@ -68,6 +70,34 @@ def test_predictions_have_the_form_of_the_training_file(folder, capfd) -> None:
     assert here(capfd, "predict", folder / "model", folder / "new.csv", "--out", out)[0] == 0
     labels = read_table(_with_feature(out), label_column="tags")
     assert labels.label_names == ["door", "oil", "pump", "urgent"]
+
+
+def test_ignored_columns_stand_beside_the_tags(folder, capfd) -> None:
+    rows = pd.read_csv(folder / "new.csv", keep_default_na=False)
+    _, said, _ = here(capfd, "predict", folder / "model", folder / "new.csv")
+    assert said.splitlines()[0] == "id,tags"
+    assert said.splitlines()[1].startswith(f"{rows['id'][0]},")
+    # Another file need not have them, and others can be asked for instead.
+    rows.drop(columns="id").to_csv(folder / "nameless.csv", index=False)
+    _, said, _ = here(capfd, "predict", folder / "model", folder / "nameless.csv")
+    assert said.splitlines()[0] == "tags"
+    _, said, _ = here(capfd, "predict", folder / "model", folder / "new.csv", "--keep", "site")
+    assert said.splitlines()[0] == "site,tags"
+
+
+def test_load_gives_a_tagger(folder) -> None:
+    loaded = load(folder / "model")
+    assert isinstance(loaded, Tagger)
+    rows = pd.read_csv(folder / "new.csv", keep_default_na=False)
+    expected = Tagger.load(folder / "model").scores(rows)
+    pd.testing.assert_frame_equal(loaded.scores(rows), expected)
+
+
+def test_tables_have_full_names_where_there_is_no_terminal(capfd, monkeypatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    long_name = "a label of very many words " * 8
+    show_table("Labels", ["label", "carries"], [(long_name, long_name)], one_line=True)
+    assert capfd.readouterr().out.count(long_name.strip()) == 2
 
 
 def _with_feature(file: Path) -> Path:

@@ -31,7 +31,12 @@ def test_table_1_and_figure_4_are_files_named_after_them(data_home, tmp_path) ->
         "figure4.png",
         "figure4.svg",
         "figure4.txt",
+        "report.html",
     ]
+    page = files[-1].read_text("utf-8")
+    assert "<h2>Table 1</h2>" in page
+    assert "<h2>Figure 4</h2>" in page
+    assert "Figure 4: emotions that stand together" in page
     assert all(file.stat().st_size > 0 for file in files)
     yeast = next(line for line in files[1].read_text().splitlines() if "yeast" in line)
     assert re.sub(r"[| ]+", " ", yeast).split() == [

@@ -1,7 +1,6 @@
 """The search for settings: what is tried, on which rows, and that the best is taken."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,6 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 DATA = small_data(n_rows=240, split=True)
-KINDS = ["grid", "halving", "optuna"]
 
 
 class Tunable(Noting):
@@ -67,10 +65,8 @@ def forget() -> None:
     Tunable.fitted_on.clear()
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_best_of_all_is_found(kind: str) -> None:
-    pytest.importorskip(kind if kind == "optuna" else "sklearn")
-    unit = Unit("t", DATA, PROTOCOLS["held-out"], estimator=Tunable(), search=Search(kind, 30))
+def test_the_best_of_all_is_found() -> None:
+    unit = Unit("t", DATA, PROTOCOLS["held-out"], estimator=Tunable(), search=Search("grid", 30))
     result = run_unit(unit)
     assert result.settings is not None
     assert result.settings["a"] == 7
@@ -78,10 +74,8 @@ def test_the_best_of_all_is_found(kind: str) -> None:
     assert result.search_seconds > 0
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_search_sees_training_rows_only(kind: str) -> None:
-    pytest.importorskip(kind if kind == "optuna" else "sklearn")
-    run_unit(Unit("t", DATA, PROTOCOLS["held-out"], estimator=Tunable(), search=Search(kind, 4)))
+def test_the_search_sees_training_rows_only() -> None:
+    run_unit(Unit("t", DATA, PROTOCOLS["held-out"], estimator=Tunable(), search=Search("grid", 4)))
     test_rows = {tuple(x) for x in DATA.X[DATA.test]}
     seen = {tuple(x) for _, _, X in Tunable.fitted_on for x in X}
     assert seen
@@ -89,10 +83,8 @@ def test_the_search_sees_training_rows_only(kind: str) -> None:
     assert len(Tunable.fitted_on[-1][2]) == 120  # the last fit has all training rows
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_validation_rows_judge_and_are_never_learnt_from(kind: str) -> None:
-    pytest.importorskip(kind if kind == "optuna" else "sklearn")
-    unit = Unit("t", DATA, PROTOCOLS["paper"], estimator=Tunable(), search=Search(kind, 5))
+def test_validation_rows_judge_and_are_never_learnt_from() -> None:
+    unit = Unit("t", DATA, PROTOCOLS["paper"], estimator=Tunable(), search=Search("grid", 5))
     (part,) = unit.protocol.repetition(DATA, 0)
     assert part.validation is not None
     run_unit(unit)
@@ -101,18 +93,7 @@ def test_validation_rows_judge_and_are_never_learnt_from(kind: str) -> None:
     assert len(Tunable.fitted_on[-1][2]) == len(part.train)
 
 
-def test_halving_ends_with_all_rows() -> None:
-    unit = Unit("t", DATA, PROTOCOLS["held-out"], estimator=Tunable(), search=Search("halving", 9))
-    run_unit(unit)
-    sizes = {len(X) for _, _, X in Tunable.fitted_on[:-1]}
-    assert max(sizes) >= 78  # of the 80 of two folds out of three
-    assert min(sizes) < 40
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_when_nothing_can_be_fitted_the_error_says_why(kind: str) -> None:
-    pytest.importorskip(kind if kind == "optuna" else "sklearn")
-
+def test_when_nothing_can_be_fitted_the_error_says_why() -> None:
     class Impossible(Tunable):
         search_space = {"b": ("x", "y", "z")}  # noqa: RUF012
 
@@ -120,7 +101,7 @@ def test_when_nothing_can_be_fitted_the_error_says_why(kind: str) -> None:
             raise ValueError("nothing is possible")
 
     with pytest.raises(ValueError, match="nothing is possible"):
-        choose_settings(Search(kind), Impossible(), DATA.X, DATA.Y)
+        choose_settings(Search("grid"), Impossible(), DATA.X, DATA.Y)
 
 
 def test_every_candidate_is_tried_on_every_fold() -> None:
@@ -226,16 +207,16 @@ def test_searched_units_go_into_the_store(tmp_path: Path) -> None:
     }
 
 
-def test_without_optuna_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "optuna", None)  # as if it were not installed
-    with pytest.raises(ImportError, match=r'pip install "splmll\[optuna\]"'):
-        choose_settings(Search("optuna"), MLkNN(), DATA.X, DATA.Y)
+def test_a_search_of_some_parameters_leaves_the_others_alone() -> None:
+    found = choose_settings(Search("grid", 30, parameters=("b",)), Tunable(), DATA.X, DATA.Y)
+    assert list(found) == ["b"]
+    assert {a for a, _, _ in Tunable.fitted_on} == {1}
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"kind": "bayes"}, "Unknown search 'bayes': use one of none, grid, halving, optuna"),
+        ({"kind": "bayes"}, "Unknown search 'bayes': use one of none, grid"),
         ({"scoring": "f1"}, "Unknown measure 'f1' to search by"),
         ({"n_candidates": 0}, "n_candidates must be at least 1"),
     ],

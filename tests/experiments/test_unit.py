@@ -63,8 +63,8 @@ def test_the_seed_reaches_every_part_of_a_method() -> None:
     nested = MultiOutputClassifier(RandomForestClassifier())
     unit = Unit("mine", DATA, HELD_OUT, repetition=3, estimator=nested, base_seed=40)
     assert unit.seed == 43
-    assert unit.make_model(sparse_features=False).estimator.random_state == 43
-    deep = Unit("Deep CPLST", DATA, HELD_OUT, repetition=1).make_model(sparse_features=False)
+    assert unit.make_model(DATA.X).estimator.random_state == 43
+    deep = Unit("Deep CPLST", DATA, HELD_OUT, repetition=1).make_model(DATA.X)
     assert deep.regressor.random_state == 1
     assert nested.estimator.random_state is None
 
@@ -121,7 +121,7 @@ def test_a_threshold_for_all_methods() -> None:
 
 def test_other_libraries_get_their_threshold_from_a_tuner() -> None:
     unit = Unit("kNN", DATA, HELD_OUT, estimator=KNeighborsClassifier(), threshold="micro_f1")
-    model = unit.make_model(sparse_features=False)
+    model = unit.make_model(DATA.X)
     assert isinstance(model, ThresholdTuner)
     assert (model.rule, model.random_state) == ("micro_f1", 0)
     expected = ThresholdTuner(KNeighborsClassifier(), "micro_f1", random_state=0)
@@ -133,9 +133,7 @@ def test_other_libraries_get_their_threshold_from_a_tuner() -> None:
 
 def test_the_papers_threshold_is_a_number_and_a_rule_needs_a_tuner() -> None:
     rule, number = (
-        Unit("joint + linear", DATA, HELD_OUT, threshold=threshold).make_model(
-            sparse_features=False
-        )
+        Unit("joint + linear", DATA, HELD_OUT, threshold=threshold).make_model(DATA.X)
         for threshold in ("micro_f1", "0.3")
     )
     assert isinstance(rule, ThresholdTuner)
@@ -146,7 +144,7 @@ def test_the_papers_threshold_is_a_number_and_a_rule_needs_a_tuner() -> None:
 def test_a_tuner_is_not_put_into_a_tuner() -> None:
     tuner = ThresholdTuner(KNeighborsClassifier(), "hamming")
     unit = Unit("kNN", DATA, HELD_OUT, estimator=tuner, threshold="0.3")
-    assert unit.make_model(sparse_features=False).rule == 0.3
+    assert unit.make_model(DATA.X).rule == 0.3
     assert tuner.rule == "hamming"
 
 

@@ -180,10 +180,13 @@ def test_equals_scikit_multilearn_but_for_half_of_the_votes(problem: Problem, le
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"labelset_size": 0}, "labelset_size must be a whole number of at least 1, got 0"),
-        ({"labelset_size": 2.5}, "labelset_size must be.*got 2.5"),
-        ({"n_estimators": 0}, "n_estimators must be.*None for twice.*got 0"),
-        ({"voting": "loud"}, "voting must be.*got 'loud'"),
+        (
+            {"labelset_size": 0},
+            r"'labelset_size' .* must be an int in the range \[1, inf\)\. Got 0",
+        ),
+        ({"labelset_size": 2.5}, "labelset_size.* must be an int.*Got 2.5"),
+        ({"n_estimators": 0}, "n_estimators.* must be an int .* or None. Got 0"),
+        ({"voting": "loud"}, "voting.* must be a str among .*Got 'loud'"),
     ],
 )
 def test_wrong_parameters_are_refused(

@@ -21,6 +21,7 @@ import pandas as pd
 from splmll.annotation.queue import known_labels
 from splmll.annotation.store import AnswerStore
 from splmll.annotation.table import AnnotationTable
+from splmll.arrays import dense
 from splmll.datasets import Dataset
 from splmll.exceptions import DatasetError
 from splmll.tagging import Tagger
@@ -63,9 +64,9 @@ def training_data(
         pairs = [(j, place[name]) for j, name in enumerate(others.label_names) if name in place]
         # A label that no example has is one that none of them has.
         labels = np.zeros((others.X.shape[0], len(place)))
-        dense = others.Y.toarray() if hasattr(others.Y, "toarray") else others.Y
+        given = dense(others.Y)
         for source, target in pairs:
-            labels[:, target] = dense[:, source]
+            labels[:, target] = given[:, source]
         X.append(named_columns(others.X, others.feature_names))
         Y.append(labels)
     if not sum(len(each) for each in X):

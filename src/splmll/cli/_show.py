@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections import Counter
@@ -15,6 +16,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+_WIDE = 10_000  # columns: as good as endless
 _NUMBER = re.compile(r"[<+-]?\d[\d.,]*")
 
 
@@ -52,7 +54,9 @@ def show_table(
         )
     for row in rows:
         table.add_row(*(cell if isinstance(cell, Text) else Text(_written(cell)) for cell in row))
-    console = Console()
+    # Nobody reads along where there is no terminal: names are written in full.
+    free = not sys.stdout.isatty() and "COLUMNS" not in os.environ
+    console = Console(width=_WIDE) if free else Console()
     console.print(Text(title, style="bold"))  # a title of the table would be as narrow as it
     console.print(table)
     console.print()

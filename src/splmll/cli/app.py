@@ -19,6 +19,7 @@ from rich.console import Console
 from splmll import __version__
 from splmll.cli.annotate import annotate
 from splmll.cli.audit import audit
+from splmll.cli.benchmark import benchmark
 from splmll.cli.compare import compare
 from splmll.cli.complete import complete
 from splmll.cli.datasets import datasets
@@ -75,7 +76,7 @@ _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
         export,
         serve,
     ),
-    "Compare methods": (compare, reproduce),
+    "Compare methods": (compare, benchmark, reproduce),
     "Look up": (datasets, methods),
 }
 

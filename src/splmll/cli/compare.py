@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from splmll.cli._options import Delimiter, Ignore, Labels, MinCount, Text
+
+if TYPE_CHECKING:
+    from splmll.datasets import Dataset
 
 
 def compare(
@@ -21,22 +29,52 @@ def compare(
             show_default="all",
         ),
     ] = None,
+    method: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="An estimator of your own; may be given again.", metavar="package.module:Class"
+        ),
+    ] = None,
+    labels: Labels = None,
+    text: Text = None,
+    ignore: Ignore = None,
+    delimiter: Delimiter = None,
+    min_count: MinCount = None,
+    test: Annotated[
+        Path | None,
+        typer.Option(help="A file of test rows: with the one file given, one data set."),
+    ] = None,
     protocol: Annotated[
-        str, typer.Option(help="held-out, cv, paper or resubstitution.")
-    ] = "held-out",
+        str | None,
+        typer.Option(help="held-out, cv, paper or resubstitution.", show_default="held-out"),
+    ] = None,
+    folds: Annotated[
+        int | None, typer.Option(help="Cross-validation with so many folds.", min=2)
+    ] = None,
     repetitions: Annotated[
         int | None,
-        typer.Option(help="How often, each with another seed.", show_default="by protocol"),
+        typer.Option(
+            "--repetitions",
+            "--repeats",
+            help="How often, each with another seed.",
+            show_default="by protocol",
+        ),
     ] = None,
     preprocessing: Annotated[
-        str, typer.Option(help="Features of all methods: none, standard or minmax.")
+        str, typer.Option(help="Features of all methods: none, standard, minmax or suited.")
     ] = "none",
     threshold: Annotated[
         str, typer.Option(help="own (each method's), a rule such as micro_f1, or a number.")
     ] = "own",
-    search: Annotated[
-        str, typer.Option(help="Search for settings: none, grid, halving or optuna.")
-    ] = "none",
+    search: Annotated[str, typer.Option(help="Search for settings: none or grid.")] = "none",
+    with_published: Annotated[
+        bool,
+        typer.Option(
+            "--with-published",
+            help="Beside the benchmark's results: data sets of it, or a CSV file of your own "
+            "results with the columns data, method, measure, value.",
+        ),
+    ] = False,
     out: Annotated[
         Path, typer.Option(help="Folder for the table, the report and the store.")
     ] = Path("comparison"),
@@ -66,19 +104,42 @@ def compare(
     --------
         splmll compare emotions -m BR,ML-kNN,SPL-MLL
 
-        splmll compare emotions yeast --protocol cv --repetitions 3 --out mine --jobs 4
+        splmll compare notes.csv --labels tags --text body --ignore id --folds 10 --repeats 3
+
+        splmll compare train.csv --test test.csv --labels 'is_*' --threshold micro_f1
+
+        splmll compare yeast --method mypackage.models:MyClassifier -m SPL-MLL
+
+        splmll compare emotions yeast --method mypackage.models:MyClassifier --with-published
     """
     # Imported here: `splmll --help` should not wait for PyTorch.
     import joblib
 
+    names = [name.strip() for each in methods or [] for name in each.split(",") if name.strip()]
+    own = dict(own_estimator(each) for each in method or [])
+    n_jobs = joblib.cpu_count() if jobs is None else jobs
+    if with_published:
+        _beside_published(data, names, own, out, n_jobs, scheduler, retry_failed)
+        return
+
+    from splmll.experiments.protocol import CrossValidation, Protocol
     from splmll.experiments.runner import Experiment
     from splmll.experiments.writing import write_comparison
 
-    names = [name.strip() for each in methods or [] for name in each.split(",") if name.strip()]
+    asked: str | Protocol = protocol or "held-out"
+    if folds is not None:
+        if protocol not in (None, "cv"):
+            raise typer.BadParameter(
+                f"--folds is cross-validation; leave out --protocol {protocol}."
+            )
+        asked = CrossValidation(n_folds=folds)
+    reading = {"delimiter": delimiter, "min_count": min_count}
+    reading |= {"text": text or [], "ignore": ignore or []}
+    sources = _sources(data, test, labels or [], reading)
     experiment = Experiment(
-        data,
-        names or None,
-        protocol,
+        sources,
+        _for_columns(sources, names, own),
+        asked,
         repetitions,
         preprocessing=preprocessing,
         threshold=threshold,
@@ -88,13 +149,123 @@ def compare(
         memory_limit=memory_limit,
     )
     results = experiment.run(
-        out,
-        joblib.cpu_count() if jobs is None else jobs,
-        backend=backend,
-        scheduler=scheduler,
-        retry_failed=retry_failed,
+        out, n_jobs, backend=backend, scheduler=scheduler, retry_failed=retry_failed
     )
     table, files = write_comparison(results, out)
     typer.echo(table.to_text())
+    for file in files:
+        typer.echo(file)
+
+
+def own_estimator(place: str) -> tuple[str, Any]:
+    """Return name and instance of a class that is given as ``package.module:Class``.
+
+    Examples
+    --------
+    >>> from splmll.cli.compare import own_estimator
+    >>> own_estimator("sklearn.tree:DecisionTreeClassifier")
+    ('DecisionTreeClassifier', DecisionTreeClassifier())
+    """
+    module, colon, name = place.partition(":")
+    if not (module and colon and name):
+        raise ValueError(
+            f"{place!r} names no class: write package.module:Class, such as "
+            "sklearn.tree:DecisionTreeClassifier."
+        )
+    if "" not in sys.path:
+        sys.path.insert(0, "")  # modules in the current folder, as with python -m
+    try:
+        found = getattr(import_module(module), name)
+    except ImportError as error:
+        raise ValueError(f"{module!r} cannot be imported: {error}.") from error
+    except AttributeError:
+        raise ValueError(f"The module {module!r} has no {name!r}.") from None
+    estimator = found() if isinstance(found, type) else found
+    if not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
+        raise ValueError(
+            f"{place} is no scikit-learn classifier: it needs fit, predict and get_params "
+            "(inherit from sklearn.base.BaseEstimator)."
+        )
+    return name, estimator
+
+
+def _sources(
+    data: Sequence[str], test: Path | None, labels: list[str], reading: dict[str, Any]
+) -> list[str | Dataset]:
+    """Return named data sets by name and files as data sets, read as `fit` reads them."""
+    from splmll.datasets import dataset_names
+    from splmll.tagging import read_examples
+    from splmll.tagging.files import read_alike
+
+    if test is not None and (len(data) != 1 or data[0] in dataset_names()):
+        raise typer.BadParameter("--test goes with one file of training rows.")
+    told = bool(labels or any(reading.values()))
+    sources: list[str | Dataset] = []
+    for each in data:
+        if each in dataset_names() or not Path(each).exists():
+            if told and each in dataset_names():
+                raise typer.BadParameter(f"{each} is a named data set: its labels are known.")
+            sources.append(each)  # a wrong name is refused by the experiment
+            continue
+        found, how = read_examples(each, labels, **reading)
+        if test is not None:
+            from splmll.experiments.own_data import with_test_rows
+
+            kinds = found.column_kinds or dict.fromkeys(found.feature_names, "numeric")
+            found = with_test_rows(found, read_alike(test, how, kinds))
+        sources.append(found)
+    return sources
+
+
+def _for_columns(
+    sources: Sequence[str | Dataset], names: list[str], own: dict[str, Any]
+) -> list[Any] | None:
+    """Return the methods; for a table of columns each behind the steps that make features."""
+    from splmll.catalogue import METHODS
+    from splmll.tagging.pipeline import build_pipeline, known_method
+
+    tables = [each for each in sources if not isinstance(each, str) and each.column_kinds]
+    if not tables:
+        return [*names, *own.items()] or None
+    if len(sources) > 1:
+        raise typer.BadParameter("Compare one table at a time: each has features of its own.")
+    wanted = names or ([] if own else [*METHODS, "SPL-MLL"])
+    pipelines: list[Any] = [
+        (known_method(name), build_pipeline(tables[0], name)) for name in wanted
+    ]
+    for name, estimator in own.items():
+        pipeline = build_pipeline(tables[0])
+        pipelines.append((name, pipeline.set_params(method=estimator)))
+    return pipelines
+
+
+def _beside_published(
+    data: list[str],
+    names: list[str],
+    own: dict[str, Any],
+    out: Path,
+    n_jobs: int,
+    scheduler: str | None,
+    retry_failed: bool,
+) -> None:
+    """Show own methods, or a table of own results, among the benchmark's."""
+    from splmll.experiments.benchmark import Benchmark, frozen_results
+    from splmll.experiments.benchmark.analysis import Standing
+    from splmll.experiments.benchmark.frozen import merge, read_own_results
+    from splmll.experiments.benchmark.page import summary, write_benchmark
+
+    if len(data) == 1 and data[0].endswith(".csv"):
+        mine = read_own_results(data[0])
+    else:
+        if not own and not names:
+            raise typer.BadParameter("Say which method: --method package.module:Class, or -m.")
+        suite = Benchmark(out, data=data, methods=names or [], own=own)
+        mine = suite.run(n_jobs, scheduler=scheduler, retry_failed=retry_failed)
+    there = set(mine["data"])
+    table = merge(frozen_results(), mine)
+    table = table[table["data"].isin(there)].reset_index(drop=True)
+    reference = str(mine["method"].iloc[0])
+    files = write_benchmark(table, out, reference=reference)
+    typer.echo(summary(Standing(table, reference=reference)))
     for file in files:
         typer.echo(file)

@@ -32,7 +32,8 @@ def predict(
 ) -> None:
     """Give rows their tags, one line for each row, in the order of the file.
 
-    Tags are written as they were learned: in one column, or as columns of 0 and 1. A CSV or Parquet
+    Tags are written as they were learned: in one column, or as columns of 0 and 1. Columns that
+    `fit` was told to ignore, such as ids, stand beside them; --keep names others. A CSV or Parquet
     file is read some rows at a time, so it may be larger than memory. An explanation such as "oil:
     pump +0.41, leak +0.22" names for each label the landmarks that changed its score most.
 
@@ -65,6 +66,7 @@ def predict(
     rows = max(1, min(CHUNK_ROWS, CHUNK_CELLS // len(tagger.label_names)))
     chunks = iterate_rows(file, tagger.reading, tagger.column_kinds, rows=rows)
     kept = [one_spelling(name) for name in keep or []]
+    ignored = [] if keep else list(tagger.reading.get("ignore", []))
     tags_per_row: Counter[int] = Counter()
     wordless = 0
     with (
@@ -76,6 +78,9 @@ def predict(
         for X, chunk in chunks:
             if kept and chunk is None:
                 raise DatasetError("the file has no columns to keep; leave out --keep", path=file)
+            if ignored and chunk is not None:
+                # What a fit was told to ignore is mostly what tells the rows apart.
+                kept, ignored = [name for name in ignored if name in chunk.names], []
             check_columns(kept, [] if chunk is None else chunk.names, file)
             tagged = tagger.tag(X, explain=explain)
             labels = tagged.above(threshold)

@@ -15,6 +15,7 @@ import pandas as pd
 from scipy import sparse
 from sklearn.utils import check_random_state
 
+from splmll.arrays import take_rows
 from splmll.exceptions import DatasetError
 
 if TYPE_CHECKING:
@@ -130,10 +131,10 @@ class Dataset:
                 path=self.name,
             )
         return (
-            _rows(self.X, self.train),
-            _rows(self.Y, self.train),
-            _rows(self.X, self.test),
-            _rows(self.Y, self.test),
+            take_rows(self.X, self.train),
+            take_rows(self.Y, self.train),
+            take_rows(self.X, self.test),
+            take_rows(self.Y, self.test),
         )
 
     def sample(self, n_rows: int, random_state: Any = 0) -> Dataset:
@@ -172,8 +173,8 @@ class Dataset:
         kept = np.concatenate([drawn, np.asarray(self.test)]) if split else drawn
         return replace(
             self,
-            X=_rows(self.X, kept),
-            Y=_rows(self.Y, kept),
+            X=take_rows(self.X, kept),
+            Y=take_rows(self.Y, kept),
             name=f"{self.name}, {n_rows} rows",
             train=np.arange(n_rows) if split else None,
             test=np.arange(n_rows, len(kept)) if split else None,
@@ -200,11 +201,3 @@ class Dataset:
             f"<Dataset {self.name!r}: {n_rows} rows, {n_features} features ({storage}), "
             f"{self.Y.shape[1]} labels, {split}>"
         )
-
-
-def _rows(matrix: Any, index: np.ndarray) -> Any:
-    if isinstance(matrix, pd.DataFrame):
-        return matrix.iloc[index]
-    if sparse.issparse(matrix):
-        return matrix.tocsr()[index]
-    return matrix[index]

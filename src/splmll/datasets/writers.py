@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from splmll.arrays import dense
 from splmll.datasets.checks import check_finite
 from splmll.datasets.dataset import Dataset
 from splmll.datasets.libsvm import NAMES_PREFIX
@@ -183,7 +184,7 @@ def _table(dataset: Dataset, path: Path, label_prefix: str) -> pd.DataFrame:
         raise DatasetError("a label has an empty name; rename it", path=path)
     n_rows = dataset.X.shape[0]
     check_cells(n_rows, dataset.X.shape[1] + dataset.Y.shape[1], path)
-    X = _dense(dataset.X)
+    X = dense(dataset.X)
     if isinstance(X, pd.DataFrame):
         columns: dict[str, Any] = {}
         for position, (name, kind) in enumerate(zip(dataset.feature_names, _kinds(dataset))):
@@ -199,12 +200,8 @@ def _table(dataset: Dataset, path: Path, label_prefix: str) -> pd.DataFrame:
     else:
         features = pd.DataFrame(X, columns=pd.Index(dataset.feature_names))
     names = [label_prefix + name for name in dataset.label_names]
-    labels = pd.DataFrame(_dense(dataset.Y).astype(np.uint8), columns=pd.Index(names))
+    labels = pd.DataFrame(dense(dataset.Y).astype(np.uint8), columns=pd.Index(names))
     return pd.concat([features, labels], axis=1)
-
-
-def _dense(matrix: Any) -> Any:
-    return matrix.toarray() if sparse.issparse(matrix) else matrix
 
 
 # --- LIBSVM -----------------------------------------------------------------------------------
@@ -331,7 +328,7 @@ def _escape(character: str) -> str:
 
 
 def _dense_rows(dataset: Dataset, kinds: Sequence[str]) -> list[str]:
-    labels = [[_number(cell) for cell in row] for row in _dense(dataset.Y).tolist()]
+    labels = [[_number(cell) for cell in row] for row in dense(dataset.Y).tolist()]
     if not isinstance(dataset.X, pd.DataFrame):
         cells = [[_number(cell) for cell in row] for row in np.asarray(dataset.X).tolist()]
     else:

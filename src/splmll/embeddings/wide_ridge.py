@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import linalg, sparse
 
+from splmll.arrays import dense
 from splmll.statistics import split_unknown
 
 # The largest size of the square matrices of a direct solution: with five folds 2990 features, or
@@ -155,7 +156,7 @@ class _RidgeBase:
         self.rows = StandardRows(X, self.mean, self.unit)
         self.variance = variance / self.unit**2  # in these units
         labels, known = split_unknown(Y)
-        labels = labels.toarray() if sparse.issparse(labels) else labels
+        labels = dense(labels)
         count = len(labels) if known is None else np.maximum(known.sum(axis=0), 1)
         self.label_mean = labels.sum(axis=0) / count
         # Rows where a label is unknown do not count for it.
@@ -327,7 +328,7 @@ class Explained:
 
     def add(self, F: np.ndarray, Y: Any) -> None:
         """Add rows: their predictions and labels."""
-        labels, known = split_unknown(Y.toarray() if sparse.issparse(Y) else Y)
+        labels, known = split_unknown(dense(Y))
         known = np.ones(labels.shape) if known is None else known
         sums = F, F * F, F * labels, F * known, labels, known
         self.sums = self.sums + np.stack([part.sum(axis=0) for part in sums])

@@ -28,7 +28,6 @@ UNEXPLAINED = "unexplained"
 
 RANKING = ("ranking_loss", "average_precision")
 TREES = ("BR", "LP", "EPS", "ECC", "RAkEL", "CLR")
-OURS = ("SPL-MLL", "SPL-MLL (linear)", "SPL-MLL (blend)")
 PUBLISHED = (
     "SPL-MLL as published",
     "SPL-MLL (linear) as published",
@@ -51,6 +50,8 @@ class Reason:
         The methods it holds for.
     measures : tuple of str
         The measures it holds for.
+    data : str
+        The data set it holds for; empty for all.
 
     Examples
     --------
@@ -64,15 +65,17 @@ class Reason:
     words: str
     methods: tuple[str, ...]
     measures: tuple[str, ...] = PAPER_MEASURES
+    data: str = ""
 
     @property
     def note(self) -> str:
         """Kind and words in one line."""
         return f"{self.kind}: {self.words}"
 
-    def holds_for(self, method: str, measure: str) -> bool:
+    def holds_for(self, method: str, measure: str, data: str = "") -> bool:
         """Whether it is a reason for a difference in this cell."""
-        return method in self.methods and measure in self.measures
+        here = method in self.methods and measure in self.measures
+        return here and self.data in ("", data.partition(", ")[0])
 
 
 #: What is known of single methods. Protocol, features and threshold are compared for each table.
@@ -113,10 +116,24 @@ REASONS: tuple[Reason, ...] = (
         ("Deep CPLST", "Deep FaIE"),
     ),
     Reason(
-        "method",
-        "SPL-MLL minimises the objective on rows that were held out, not the published one on "
-        "training rows",
-        OURS,
+        "validation",
+        "the paper sets a tenth of the training rows apart and does not say what is chosen on "
+        "them; here they choose the epoch",
+        PUBLISHED,
+    ),
+    Reason(
+        "sums",
+        "norms are sums over the rows of a batch, as the formulas say; with means the paper's "
+        "lambda of .1 would count 64 times as much",
+        PUBLISHED,
+    ),
+    Reason(
+        "released model",
+        "the model that the authors released does not give the printed numbers either (ranking "
+        "loss .179, Hamming loss .229, average precision .780, micro-F1 .694, macro-F1 .689 on the "
+        "test rows)",
+        PUBLISHED,
+        data="emotions",
     ),
     Reason(
         "method",
@@ -127,7 +144,7 @@ REASONS: tuple[Reason, ...] = (
         "definition",
         "the macro-F1 of the authors' code is that of mean precision and mean recall, ours the "
         "mean of the labels' F1",
-        (*OURS, *PUBLISHED),
+        PUBLISHED,
         ("macro_f1",),
     ),
 )
@@ -216,7 +233,7 @@ def _reasons(cell: dict[Any, Any], threshold: str) -> list[str]:
     """Everything that is known to be different about a cell, each as "kind: words"."""
     notes = cell["caveat"].split("; ") if cell["caveat"] else []
     method, measure = cell["method"], cell["measure"]
-    notes += [reason.note for reason in REASONS if reason.holds_for(method, measure)]
+    notes += [r.note for r in REASONS if r.holds_for(method, measure, cell["data"])]
     if threshold != OWN_RULE and MEASURES[measure].needs == "labels":
         notes.append(COMMON_THRESHOLD)
     return notes

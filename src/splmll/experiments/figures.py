@@ -125,7 +125,7 @@ def _name_labels(ax: Any, names: list[str]) -> None:
     ax.set_yticks(np.arange(len(names)))
     for text in ax.set_yticklabels(names):
         plain_text(text)
-    ax.invert_yaxis()
+    ax.set_ylim(len(names) - 0.4, -0.6)
     ax.spines[["top", "right"]].set_visible(False)
 
 
@@ -152,6 +152,7 @@ def company_figure(emotions: Dataset) -> tuple[Figure, str]:
         f"{other} given {given}: counted {share:.0%}, printed {printed:.0%}"
         for ((given, other), printed), share in zip(PRINTED_COMPANY.items(), display.shares)
     ]
+    display.ax_.set_title("Figure 4: emotions that stand together", pad=26)
     return display.figure_, (
         f"Rows with one label, with and without another, in all {emotions.Y.shape[0]} rows of "
         f"emotions. {'; '.join(compared)}."

@@ -109,6 +109,7 @@ class LimitedProcess:
         *arguments: Any,
         time_limit: float | None = None,
         memory_limit: float | None = None,
+        processor_limit: float | None = None,
     ) -> Any:
         """Run ``function(*arguments)`` in the process and return its result.
 
@@ -123,6 +124,9 @@ class LimitedProcess:
         memory_limit : float, optional
             Megabytes that the process and its children may hold together, all they have imported
             included.
+        processor_limit : float, optional
+            Seconds of processor time it may take, over all its threads and children: unlike
+            `time_limit` it means the same on a busy machine.
 
         Returns
         -------
@@ -136,7 +140,7 @@ class LimitedProcess:
         body = cloudpickle.dumps((function, arguments))
         worker = self._ready_worker(memory_limit)
         try:
-            return worker.exchange(body, time_limit, memory_limit)
+            return worker.exchange(body, time_limit, memory_limit, processor_limit)
         except BaseException as error:
             # After an error of the function the process is as good as before. After anything else
             # it is dead, or at work on what nobody waits for.
@@ -199,19 +203,28 @@ class _Worker:
         """What earlier calls have left behind."""
         return 0.0 if self._fresh_mb is None else resident_mb(self._process.pid) - self._fresh_mb
 
-    def exchange(self, body: bytes, time_limit: float | None, memory_limit: float | None) -> Any:
+    def exchange(
+        self,
+        body: bytes,
+        time_limit: float | None,
+        memory_limit: float | None,
+        processor_limit: float | None,
+    ) -> Any:
         """Send a call, watch over it, and return its result or raise what became of it."""
         self._last_words.truncate(0)
         self._send(body)
-        end = float("inf")
+        end = processor_end = float("inf")
         while True:
-            kind, content = self._next_answer(end, memory_limit)
+            kind, content = self._next_answer(end, memory_limit, processor_end)
             if kind == "result":
                 return content
             if kind == "error":
                 raise CallFailed(**content)
             if kind == "time":
                 raise CallFailed("timeout", f"took more than {time_limit:g} seconds")
+            if kind == "processor":
+                words = f"took more than {processor_limit:g} seconds of processor time"
+                raise CallFailed("timeout", words)
             if kind == "memory":
                 raise CallFailed(
                     "memory",
@@ -222,6 +235,8 @@ class _Worker:
                 self._fresh_mb = resident_mb(self._process.pid)
             if time_limit is not None:
                 end = time.monotonic() + time_limit
+            if processor_limit is not None:
+                processor_end = processor_seconds(self._process.pid) + processor_limit
 
     def end(self) -> None:
         """Kill the process and all that it started."""
@@ -237,7 +252,9 @@ class _Worker:
         except OSError:
             raise self._obituary() from None
 
-    def _next_answer(self, end: float, memory_limit: float | None) -> tuple[str, Any]:
+    def _next_answer(
+        self, end: float, memory_limit: float | None, processor_end: float
+    ) -> tuple[str, Any]:
         """Return what the process says next, or which limit it has exceeded."""
         while True:
             wait = end - time.monotonic()
@@ -247,6 +264,10 @@ class _Worker:
                 held = resident_mb(self._process.pid)
                 if held > memory_limit:
                     return "memory", held
+                wait = min(wait, WATCH_INTERVAL)
+            if processor_end < float("inf"):
+                if processor_seconds(self._process.pid) > processor_end:
+                    return "processor", None
                 wait = min(wait, WATCH_INTERVAL)
             try:
                 body = self._answers.get(timeout=None if wait == float("inf") else wait)
@@ -338,6 +359,24 @@ def resident_mb(pid: int) -> float:
             total += process.memory_info().rss / MEGABYTE
         except psutil.Error:  # it ended in the meantime
             continue
+    return total
+
+
+def processor_seconds(pid: int) -> float:
+    """Return the processor time that a process and its living children have taken.
+
+    Examples
+    --------
+    >>> import os
+    >>> from splmll.experiments.limits import processor_seconds
+    >>> processor_seconds(os.getpid()) > 0
+    True
+    """
+    total = 0.0
+    for process in _family(pid):
+        with suppress(psutil.Error):  # it ended in the meantime
+            spent = process.cpu_times()
+            total += spent.user + spent.system
     return total
 
 

@@ -22,6 +22,10 @@ from splmll.model_selection import MultilabelStratifiedKFold, MultilabelStratifi
 ROWS_PER_TEST_ROW = 10
 # The share of the training rows that the paper keeps for validation.
 VALIDATION_SHARE = 0.1
+# In the benchmark: test rows of a set without a split, and training rows for the threshold.
+TEST_SHARE = 1 / 3
+THRESHOLD_SHARE = 0.2
+FEWEST_THRESHOLD_ROWS = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +42,8 @@ class Part:
         Row numbers.
     validation : ndarray of int or None
         Rows for choosing settings: neither trained on nor measured on.
+    threshold_rows : ndarray of int or None
+        Some of the training rows: a second fit without them gives scores to choose thresholds on.
 
     Examples
     --------
@@ -54,6 +60,7 @@ class Part:
     train: np.ndarray
     test: np.ndarray
     validation: np.ndarray | None = None
+    threshold_rows: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -337,11 +344,78 @@ class Resubstitution(Protocol):
         )
 
 
+@dataclass(frozen=True)
+class BenchmarkProtocol(Protocol):
+    """The standard split, a stratified third where there is none, and a threshold for all methods.
+
+    A second fit, without a fifth of the training rows, gives every method honest scores on which
+    the same rule chooses its threshold.
+
+    Parameters
+    ----------
+    repetitions : int, default=1
+        Number of seeds.
+    most_rows : int, default=25000
+        A data set without a split that has more rows is a sample of so many, the same for all.
+    most_train, most_test : int or None, default=None
+        Learn from and measure on no more than so many rows of the split, for a quick look.
+
+    Examples
+    --------
+    >>> from splmll.datasets import load_dataset
+    >>> from splmll.experiments.protocol import BenchmarkProtocol
+    >>> part = next(BenchmarkProtocol().parts(load_dataset("digit-scenes")))
+    >>> len(part.train), len(part.threshold_rows), len(part.test)
+    (3000, 600, 1000)
+    """
+
+    name = "benchmark"
+    title = "Benchmark"
+    gist = "benchmark (standard split, or a stratified third of the rows for testing)"
+    redraws_rows = False
+
+    repetitions: int = 1
+    most_rows: int = 25_000
+    most_train: int | None = None
+    most_test: int | None = None
+
+    def repetition(self, data: Dataset, repetition: int, seed: int = 0) -> list[Part]:
+        """Return the one part of this repetition; only the methods' seed differs between them."""
+        if data.train is not None and data.test is not None:
+            train, test = data.train, data.test
+        else:
+            rows = _at_most(self.most_rows, np.arange(data.Y.shape[0]), seed)
+            train, test = _stratified(data, rows, TEST_SHARE, seed)
+        train, test = _at_most(self.most_train, train, seed), _at_most(self.most_test, test, seed)
+        share = max(THRESHOLD_SHARE, min(0.5, FEWEST_THRESHOLD_ROWS / len(train)))
+        _, threshold_rows = _stratified(data, train, share, seed)
+        return [Part(repetition, 0, seed + repetition, train, test, threshold_rows=threshold_rows)]
+
+    def describe(self) -> str:
+        """Return the sentence that says in a caption what was done."""
+        quick = (
+            f" At most {self.most_train} training and {self.most_test} test rows."
+            if self.most_train is not None
+            else ""
+        )
+        return (
+            "Benchmark: trained and measured on the standard split; a data set without one on a "
+            "label-stratified draw of a third of the rows for testing (of at most "
+            f"{self.most_rows:,} rows drawn by chance). {_times(self.repetitions, 'seed')}.{quick}"
+        )
+
+
 #: Every protocol by name, with its usual number of repetitions.
 PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
     {
         protocol.name: protocol
-        for protocol in (HeldOut(), CrossValidation(), PaperProtocol(), Resubstitution())
+        for protocol in (
+            HeldOut(),
+            CrossValidation(),
+            PaperProtocol(),
+            Resubstitution(),
+            BenchmarkProtocol(),
+        )
     }
 )
 
@@ -376,6 +450,21 @@ def standard_split(data: Dataset, seed: int = 0) -> tuple[np.ndarray, np.ndarray
     order = np.random.default_rng(seed).permutation(n_rows)
     n_test = max(1, n_rows // ROWS_PER_TEST_ROW)
     return order[n_test:], order[:n_test]
+
+
+def _at_most(n_rows: int | None, rows: np.ndarray, seed: int) -> np.ndarray:
+    if n_rows is None or len(rows) <= n_rows:
+        return rows
+    return np.sort(np.random.default_rng(seed).choice(rows, n_rows, replace=False))
+
+
+def _stratified(
+    data: Dataset, rows: np.ndarray, share: float, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Divide rows so that the second part, this share of them, has the labels of the whole."""
+    splitter = MultilabelStratifiedShuffleSplit(1, test_size=share, random_state=seed)
+    first, second = next(splitter.split(rows, data.Y[rows]))
+    return rows[np.sort(first)], rows[np.sort(second)]
 
 
 def _times(number: int, what: str) -> str:

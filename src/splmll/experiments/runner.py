@@ -44,6 +44,7 @@ AHEAD = 2
 
 Method = str | tuple[str, Any]
 Data = str | os.PathLike[str] | Dataset
+Limits = Mapping[str, float | None]
 
 
 class Experiment:
@@ -63,8 +64,9 @@ class Experiment:
     repetitions : int, optional
         How often, each time with another seed; by default what is usual for the protocol. A
         method without randomness runs once where all repetitions have the same rows.
-    preprocessing : {"none", "standard", "minmax"}, default="none"
-        What is done with the features of all methods, fitted on the training rows.
+    preprocessing : {"none", "standard", "minmax", "suited"}, default="none"
+        What is done with the features of all methods, fitted on the training rows; "suited" leaves
+        sparse features and those of 0 and 1 as they are.
     threshold : float or str, default="own"
         ``"own"`` leaves each method its own threshold; otherwise a rule of
         :data:`splmll.thresholds.RULES` or a number for all of them.
@@ -76,6 +78,8 @@ class Experiment:
         Seconds that a unit may take.
     memory_limit : float, optional
         Megabytes that a unit may hold, with all that its process has imported (some 400).
+    processor_limit : float, optional
+        Seconds of processor time that a unit may take: what a busy machine does not change.
 
     Examples
     --------
@@ -107,6 +111,7 @@ class Experiment:
         seed: int = 0,
         time_limit: float | None = None,
         memory_limit: float | None = None,
+        processor_limit: float | None = None,
     ) -> None:
         self.data = _find_data(data)
         self.methods = _find_methods([*METHODS, "SPL-MLL"] if methods is None else methods)
@@ -115,8 +120,11 @@ class Experiment:
         self.threshold = str(threshold)
         self.search = Search(search) if isinstance(search, str) else search
         self.seed = seed
-        self.time_limit = time_limit
-        self.memory_limit = memory_limit
+        self.limits = {
+            "time_limit": time_limit,
+            "memory_limit": memory_limit,
+            "processor_limit": processor_limit,
+        }
         self.units()  # refuses impossible options now and not after hours
 
     def describe(self) -> str:
@@ -132,6 +140,8 @@ class Experiment:
             "none": "Features as they are.",
             "standard": "Features standardised by the training rows.",
             "minmax": "Features brought to [0, 1] by the training rows.",
+            "suited": "Dense features standardised by the training rows, sparse ones and those of "
+            "0 and 1 as they are.",
         }
         threshold = (
             "Each method's own threshold."
@@ -221,7 +231,7 @@ class Experiment:
         if backend not in BACKENDS:
             raise ValueError(f"Unknown backend {backend!r}: use one of {', '.join(BACKENDS)}.")
         on_cluster = backend == "dask" or scheduler is not None
-        limited = self.time_limit is not None or self.memory_limit is not None
+        limited = any(limit is not None for limit in self.limits.values())
         if not isolate and (on_cluster or limited or n_jobs != 1):
             raise ValueError(
                 "isolate=False runs units in this process, one after the other: leave n_jobs at 1, "
@@ -244,7 +254,7 @@ class Experiment:
 
             def do(unit: Unit) -> None:
                 with pool.process() as process:
-                    result = _attempt(unit, process, self.time_limit, self.memory_limit)
+                    result = _attempt(unit, process, self.limits)
                 run.end(unit, result)
 
             try:
@@ -265,9 +275,7 @@ class Experiment:
             while True:
                 room = AHEAD * max(1, sum(client.nthreads().values())) - len(running)
                 while room > 0 and (unit := run.take()) is not None:
-                    future = client.submit(
-                        _attempt_on_worker, unit, self.time_limit, self.memory_limit, pure=False
-                    )
+                    future = client.submit(_attempt_on_worker, unit, self.limits, pure=False)
                     running[future] = unit
                     room -= 1
                 if running:
@@ -398,13 +406,11 @@ class _ProcessPool:
             self._idle.put(process)
 
 
-def _attempt(
-    unit: Unit, process: LimitedProcess, time_limit: float | None, memory_limit: float | None
-) -> UnitResult:
+def _attempt(unit: Unit, process: LimitedProcess, limits: Limits) -> UnitResult:
     """Run a unit in another process; whatever goes wrong is a result too."""
     started = now()
     try:
-        return process.call(run_unit, unit, time_limit=time_limit, memory_limit=memory_limit)
+        return process.call(run_unit, unit, **limits)
     except CallFailed as failure:
         return UnitResult.failure(failure.status, failure.error, failure.traceback, started)
 
@@ -428,11 +434,9 @@ def _failure(error: BaseException, started: str | None = None) -> UnitResult:
 _WORKER_POOL = _ProcessPool()
 
 
-def _attempt_on_worker(
-    unit: Unit, time_limit: float | None, memory_limit: float | None
-) -> UnitResult:
+def _attempt_on_worker(unit: Unit, limits: Limits) -> UnitResult:
     with _WORKER_POOL.process() as process:
-        return _attempt(unit, process, time_limit, memory_limit)
+        return _attempt(unit, process, limits)
 
 
 @contextmanager

@@ -13,16 +13,14 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, PredefinedSplit, cross_val_score
+from sklearn.model_selection import GridSearchCV, PredefinedSplit
 from sklearn.pipeline import Pipeline
 
-from splmll.extras import required
 from splmll.landmarks import SPLMLL
 from splmll.metrics import SCORERS
 from splmll.model_selection import MultilabelStratifiedKFold, ThresholdTuner
 
-KINDS = ("none", "grid", "halving", "optuna")
+KINDS = ("none", "grid")
 
 # SPL-MLL chooses pull and number of landmarks out of fold by itself. What is left are the kind of
 # embedding, or the settings of one that was given as an object, and by which measure it chooses.
@@ -35,11 +33,6 @@ SPL_MLL_SPACE: dict[str, Sequence[Any]] = {
     "embedding__ridge": (1e-3, 1e-2, 1e-1, 1.0),
 }
 
-# Of so many candidates one goes on to the next round of successive halving, with as many times the
-# rows; in the first round at least so many rows are there to judge by.
-HALVING_FACTOR = 3
-FEWEST_JUDGED = 10
-
 Settings = dict[str, Any]
 
 
@@ -49,10 +42,8 @@ class Search:
 
     Parameters
     ----------
-    kind : {"none", "grid", "halving", "optuna"}, default="none"
-        Not at all; every candidate on all training rows (scikit-learn's ``GridSearchCV``); many
-        candidates on few rows and the better ones on more (``HalvingGridSearchCV``); or candidates
-        that depend on how earlier ones did (optuna, ``pip install "splmll[optuna]"``).
+    kind : {"none", "grid"}, default="none"
+        Not at all; or every candidate on all training rows, by scikit-learn's ``GridSearchCV``.
     n_candidates : int, default=12
         How many settings are tried: those the method comes with, and others drawn from its
         search space.
@@ -60,6 +51,8 @@ class Search:
         The measure that decides, a key of :data:`splmll.metrics.SCORERS`.
     n_folds : int, default=3
         Inner folds, where the protocol sets no validation rows apart.
+    parameters : tuple of str, default=()
+        Vary these alone, such as ``("ridge",)``; by default all of a method's search space.
 
     Examples
     --------
@@ -72,6 +65,7 @@ class Search:
     n_candidates: int = 12
     scoring: str = "average_precision"
     n_folds: int = 3
+    parameters: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -87,9 +81,10 @@ class Search:
         """Return the sentence that says in a caption what was done."""
         if self.kind == "none":
             return "Every method with its default settings."
-        names = {"grid": "grid search", "halving": "successive halving", "optuna": "optuna"}
+        names = " and ".join(self.parameters)
+        what = f"The {names} of methods that have one" if names else "Settings"
         return (
-            f"Settings by {names[self.kind]}: {self.n_candidates} candidates each, judged by "
+            f"{what} by grid search: {self.n_candidates} candidates each, judged by "
             f"{self.scoring.replace('_', ' ')}."
         )
 
@@ -129,40 +124,27 @@ def choose_settings(
     ['n_neighbors', 'scale']
     """
     space = search_space(model)
+    if search.parameters:
+        space = {
+            name: values
+            for name, values in space.items()
+            if name.rpartition("method__")[2] in search.parameters
+        }
     if search.kind == "none" or not space:
         return {}
-    cv = _splitter(search, X.shape[0], n_validation, seed)
-    if search.kind == "optuna":
-        return _by_optuna(search, model, space, X, Y, cv, seed)
-    # Each candidate is a grid of a single point: the searches take a list of grids.
+    # Each candidate is a grid of a single point: the search takes a list of grids.
     grids = [
         {name: [value] for name, value in candidate.items()}
         for candidate in candidates(model, space, search.n_candidates, seed)
     ]
-    # Refitted by the caller, on the training rows alone.
-    options: dict[str, Any] = {
-        "scoring": SCORERS[search.scoring],
-        "cv": cv,
-        "refit": False,
-        # A setting can be impossible for some data; it then loses. If all are, that is an error.
-        "error_score": np.nan,
-    }
-    n_judged = n_validation or X.shape[0] // search.n_folds
-    if search.kind == "grid":
-        found = GridSearchCV(model, grids, **options).fit(X, Y)
-    else:
-        from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-        from sklearn.model_selection import HalvingGridSearchCV
-
-        found = HalvingGridSearchCV(
-            model,
-            grids,
-            factor=HALVING_FACTOR,
-            min_resources=_first_rows(len(grids), X.shape[0], n_judged),
-            random_state=seed,
-            return_train_score=False,
-            **options,
-        ).fit(X, Y)
+    found = GridSearchCV(
+        model,
+        grids,
+        scoring=SCORERS[search.scoring],
+        cv=_splitter(search, X.shape[0], n_validation, seed),
+        refit=False,  # by the caller, on the training rows alone
+        error_score=np.nan,  # a setting can be impossible for some data; it then loses
+    ).fit(X, Y)
     return dict(found.best_params_)
 
 
@@ -254,65 +236,6 @@ def _splitter(search: Search, n_rows: int, n_validation: int, seed: int) -> Any:
     fold_of = np.full(n_rows, only_trained_on)
     fold_of[n_rows - n_validation :] = only_fold
     return PredefinedSplit(fold_of)
-
-
-def _first_rows(n_candidates: int, n_rows: int, n_judged: int) -> int:
-    """Return how many rows the first round of halving has, so that the last one has all of them.
-
-    scikit-learn would work it out itself, but not for a matrix of labels.
-    """
-    n_rows_first = n_rows
-    while n_candidates >= HALVING_FACTOR and n_judged >= FEWEST_JUDGED * HALVING_FACTOR:
-        n_candidates //= HALVING_FACTOR
-        n_judged //= HALVING_FACTOR
-        n_rows_first //= HALVING_FACTOR
-    return n_rows_first
-
-
-def _by_optuna(
-    search: Search,
-    model: Any,
-    space: Mapping[str, Sequence[Any]],
-    X: Any,
-    Y: Any,
-    cv: Any,
-    seed: int,
-) -> Settings:
-    optuna = required("optuna", "optuna", 'search="optuna"')
-    own = _own_settings(model, space)
-    values = {
-        name: list(listed) if own[name] in listed else [own[name], *listed]
-        for name, listed in space.items()
-    }
-    scores: dict[tuple[int, ...], float] = {}
-    failures: list[Exception] = []
-
-    def settings_at(position: Mapping[str, int]) -> Settings:
-        return {name: values[name][i] for name, i in position.items()}
-
-    def objective(trial: Any) -> float:
-        # Positions and not values: the lists are in order, and a sampler can make use of that.
-        position = {name: trial.suggest_int(name, 0, len(values[name]) - 1) for name in values}
-        key = tuple(position.values())
-        if key not in scores:
-            tried = clone(model).set_params(**settings_at(position))
-            try:
-                by_fold = cross_val_score(
-                    tried, X, Y, scoring=SCORERS[search.scoring], cv=cv, error_score="raise"
-                )
-            except Exception as error:
-                failures.append(error)
-                raise optuna.TrialPruned from error
-            scores[key] = float(np.mean(by_fold))
-        return scores[key]
-
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed))
-    study.enqueue_trial({name: values[name].index(own[name]) for name in values})
-    study.optimize(objective, n_trials=search.n_candidates)
-    if not scores:
-        raise failures[0]
-    return settings_at(study.best_params)
 
 
 def _own_settings(model: Any, space: Mapping[str, Sequence[Any]]) -> Settings:

@@ -33,7 +33,7 @@ from splmll.metrics import MEASURES, evaluate
 from splmll.thresholds import fit_threshold, rule_of_text
 
 FILE_NAME = "results.sqlite"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 # "SPLM" as a number marks the file as a store, in the place SQLite has for that.
 APPLICATION_ID = 0x53504C4D
 
@@ -64,6 +64,7 @@ _COLUMNS = {
     "search_seconds": "REAL",
     "fit_seconds": "REAL",
     "predict_seconds": "REAL",
+    "processor_seconds": "REAL",
     "peak_memory_mb": "REAL",
     "n_train": "INTEGER",
     "n_test": "INTEGER",
@@ -246,6 +247,7 @@ class Store:
         measures: str | Iterable[str] | None = None,
         *,
         threshold: float | str | None = None,
+        keys: Iterable[str] | None = None,
         **options: Any,
     ) -> pd.DataFrame:
         """Compute measures anew from the stored scores, without training.
@@ -257,8 +259,10 @@ class Store:
         threshold : float or str, optional
             A number predicts labels anew with this fixed threshold on the scale of the method's
             own. A rule of :data:`splmll.thresholds.RULES` is fitted on the validation rows, which
-            only the protocol ``"paper"`` has: on test rows it would flatter. By default the labels
-            that were predicted.
+            only the protocols ``"paper"`` and ``"benchmark"`` have: on test rows it would flatter.
+            By default the labels that were predicted.
+        keys : iterable of str, optional
+            Only these units; by default all.
         **options
             Options of :func:`splmll.metrics.evaluate`, such as ``ties="half"``.
 
@@ -269,7 +273,7 @@ class Store:
         """
         asked = list(MEASURES) if measures is None else measures
         asked = [asked] if isinstance(asked, str) else list(asked)
-        frame = self.results()
+        frame = self.results(keys)
         frame = frame[frame["status"] == "done"].reset_index(drop=True)
         frame[list(MEASURES)] = np.nan
         for number, key in enumerate(frame["key"]):
@@ -415,6 +419,26 @@ class Store:
         for left in self.folder.glob(f"{unit.key}.*part"):  # by processes that were killed
             left.unlink(missing_ok=True)
         return True
+
+    def forget(self, method: str) -> int:
+        """Remove all results of a method, so that the next run makes them anew.
+
+        Parameters
+        ----------
+        method : str
+            Its name.
+
+        Returns
+        -------
+        n_removed : int
+        """
+        with self._writing() as connection:
+            lines = connection.execute("SELECT key FROM units WHERE method = ?", (method,))
+            keys = [key for (key,) in lines]
+            connection.execute("DELETE FROM units WHERE method = ?", (method,))
+        for key in keys:
+            self._array_file(key).unlink(missing_ok=True)
+        return len(keys)
 
     def beat(self, owner: Owner) -> None:
         """Show that an owner is alive, to processes of other machines."""

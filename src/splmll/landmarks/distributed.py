@@ -141,7 +141,8 @@ def _lengths(data: Any) -> list[int]:
     if not np.isnan(known).any():
         return [int(length) for length in known]
     blocks = np.ravel(data.to_delayed())
-    return [int(n) for n in dask.compute(*(dask.delayed(_n_rows)(block) for block in blocks))]
+    lengths: Any = dask.compute
+    return [int(n) for n in lengths(*(dask.delayed(_n_rows)(block) for block in blocks))]
 
 
 def _n_rows(block: Any) -> int:

@@ -1,4 +1,4 @@
-"""The methods SPL-MLL is compared with, one file each; :mod:`splmll.catalogue` has them by name."""
+"""The methods SPL-MLL is compared with, one file each; ``splmll.catalogue`` has them by name."""
 
 from typing import TYPE_CHECKING
 

@@ -13,6 +13,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.parallel import Parallel, delayed
 
+from splmll.arrays import dense
+
 SPARSE_CELLS = 2**28  # sparse rows get a dense copy in single precision of at most so many numbers
 FEWEST_FEATURES = 16  # below, scikit-learn's trees are faster than comparing all pairs
 _BLOCK_CELLS = 2**23  # pairs in work at a time
@@ -50,9 +52,8 @@ class BruteForceSearch:
         self.scale = _lengths(self._centred(X)).max() or 1.0
         self.rows = self._centred(X)
         self.half_squares = _lengths(self.rows) ** 2 / 2
-        dense = self.rows.toarray() if sparse.issparse(self.rows) else self.rows
         # One more feature, always 1, takes the squares off within the product.
-        self.transposed = np.vstack([dense.T, -self.half_squares]).astype(np.float32)
+        self.transposed = np.vstack([dense(self.rows).T, -self.half_squares]).astype(np.float32)
 
     @staticmethod
     def takes(X: Any, metric: Any) -> bool:
@@ -76,7 +77,7 @@ class BruteForceSearch:
         if self.centre is None:
             X = X if sparse.issparse(X) else np.asarray(X)
             return sparse.csr_array(X, dtype=np.float64) / self.scale
-        X = X.toarray() if sparse.issparse(X) else np.asarray(X)
+        X = dense(X)
         return (X - self.centre) / self.scale
 
     def _search(self, X: Any, k: int, *, itself: bool) -> np.ndarray:

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 
+from splmll.arrays import dense
 from splmll.feature_scaling import SCALES, refuse_former_scale, standardises
 
 
@@ -61,7 +62,7 @@ class CentredMatrix:
     def transposed_times(self, R: Any) -> np.ndarray:
         """A' R, also for sparse R."""
         product = self.stored.T @ R
-        product = product.toarray() if sparse.issparse(product) else np.asarray(product)
+        product = dense(product)
         if self.centring is not None:
             of_row, of_column = self.centring
             product -= np.outer(of_column, of_row @ R)

@@ -15,6 +15,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from splmll.arrays import n_rows
+
 
 class ConstantGuard(ClassifierMixin, BaseEstimator):
     """A classifier that also learns targets with a single value.
@@ -105,7 +107,7 @@ class ConstantGuard(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if self.learner_ is None:
-            return np.tile((self.classes_ == self.constant_).astype(np.float64), (_n_rows(X), 1))
+            return np.tile((self.classes_ == self.constant_).astype(np.float64), (n_rows(X), 1))
         found = class_probabilities(self.learner_, X)
         if len(self.learner_.classes_) == len(self.classes_):
             return found
@@ -129,7 +131,7 @@ class ConstantGuard(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if self.learner_ is None:
-            return np.repeat(np.asarray([self.constant_]), _n_rows(X))
+            return np.repeat(np.asarray([self.constant_]), n_rows(X))
         return np.asarray(self.learner_.predict(X))
 
 
@@ -179,7 +181,3 @@ def class_probabilities(learner: Any, X: Any) -> np.ndarray:
         positive = expit(margins)
         return np.column_stack([1 - positive, positive])
     return np.asarray(softmax(margins, axis=1))
-
-
-def _n_rows(X: Any) -> int:
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)

@@ -14,6 +14,7 @@ from scipy import sparse
 from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
 from splmll import feature_scaling
+from splmll.arrays import dense
 from splmll.feature_scaling import refuse_former_scale
 
 # What ``scale`` may be anywhere, and the range, which suits distances.
@@ -77,7 +78,7 @@ class FeatureScale:
             data = X.data / self.scale[X.indices]
             return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
         # Sums over rows stored column by column differ in the last digits.
-        X = X.toarray() if sparse.issparse(X) else np.ascontiguousarray(X)
+        X = np.ascontiguousarray(dense(X))
         return (X - self.shift) / self.scale
 
 

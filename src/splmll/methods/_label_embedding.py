@@ -25,6 +25,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from splmll.arrays import dense
 from splmll.base import MultilabelClassifier
 from splmll.former import FormerNames
 from splmll.methods._own_rule import fit_own_rule
@@ -243,7 +244,7 @@ def fit_regressor(regressor: Any, X: Any, codes: Any) -> Any:
     >>> fit_regressor(LinearSVR(), np.eye(3), np.eye(3)[:, :2]).predict(np.eye(3)).shape
     (3, 2)
     """
-    codes = codes.toarray() if sparse.issparse(codes) else codes
+    codes = dense(codes)
     model = clone(regressor)
     if codes.shape[1] == 1:
         return model.fit(X, codes[:, 0])
@@ -301,7 +302,7 @@ def label_gram(Y: Any) -> np.ndarray:
            [1., 1.]])
     """
     gram = Y.T @ Y
-    return gram.toarray() if sparse.issparse(gram) else np.asarray(gram)
+    return dense(gram)
 
 
 def top_eigenvectors(matrix: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:

@@ -14,6 +14,7 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
 
+from splmll.arrays import dense
 from splmll.methods._brute_force import BruteForceSearch
 
 SEARCHES = ("exact", "approximate", "auto")
@@ -109,7 +110,7 @@ class NeighbourSearch:
         return self.search == "approximate"
 
     def _vectors(self, X: Any) -> np.ndarray:
-        X = X.toarray() if sparse.issparse(X) else X
+        X = dense(X)
         if self.metric == "cosine":
             # Between rows of length 1 the Euclidean distance grows with the angle.
             X = normalize(X)

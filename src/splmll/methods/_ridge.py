@@ -15,6 +15,8 @@ import numpy as np
 from scipy import linalg, sparse
 from sklearn.preprocessing import StandardScaler
 
+from splmll.arrays import dense
+
 
 @dataclass(frozen=True, eq=False)
 class LinearMap:
@@ -89,12 +91,12 @@ class RidgeSystem:
         self._standardise(X)
         # Centring takes the mean off every row: F'F - n m m', and likewise for F F'.
         if self.dual:
-            gram = _dense(self._F @ self._F.T)
+            gram = dense(self._F @ self._F.T)
             if sparse.issparse(self._F):
                 projected = self._F @ self._mean
                 gram -= np.add.outer(projected, projected) - self._mean @ self._mean
         else:
-            gram = _dense(self._F.T @ self._F)
+            gram = dense(self._F.T @ self._F)
             if sparse.issparse(self._F):
                 gram -= self.n_rows * np.outer(self._mean, self._mean)
         gram[np.diag_indices_from(gram)] += self.ridge
@@ -184,7 +186,7 @@ class RidgeSystem:
 
     def _cross(self, targets: Any) -> np.ndarray:
         """X_c' times outputs."""
-        product = _dense(self._F.T @ targets)
+        product = dense(self._F.T @ targets)
         if sparse.issparse(self._F):
             product = product - np.outer(self._mean, np.asarray(targets.sum(axis=0)).ravel())
         return product
@@ -213,8 +215,4 @@ def column_means(table: Any) -> np.ndarray:
 
 
 def _centred(table: Any) -> np.ndarray:
-    return _dense(table) - column_means(table)
-
-
-def _dense(table: Any) -> np.ndarray:
-    return table.toarray() if sparse.issparse(table) else np.asarray(table)
+    return dense(table) - column_means(table)

@@ -22,13 +22,13 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.parallel import Parallel, delayed
 
 from splmll.base import Capabilities
 from splmll.methods._base_learner import (
     LOGISTIC_REGRESSIONS,
     BaseLearnerClassifier,
-    check_voting,
     for_raw_features,
     with_seed,
 )
@@ -110,6 +110,10 @@ class EnsembleOfClassifierChains(BaseLearnerClassifier):
     """
 
     _former_names: ClassVar[dict[str, str]] = {"n_chains": "n_estimators"}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "voting": [StrOptions({"soft", "hard"})],
+    }
     capabilities = Capabilities(
         probabilities=True, sample_weight=True, cost="m C base fits with D + C features"
     )
@@ -183,11 +187,6 @@ class EnsembleOfClassifierChains(BaseLearnerClassifier):
         return (len(self.chains_) * scores + 0.5) / (len(self.chains_) + 1)
 
     def _check_parameters(self, n_rows: int, n_labels: int) -> None:
-        if not isinstance(self.n_estimators, Integral) or self.n_estimators < 1:
-            raise ValueError(
-                f"n_estimators must be a whole number of at least 1, got {self.n_estimators!r}."
-            )
-        check_voting(self.voting)
         if self.order is not None and sorted(self.order) != list(range(n_labels)):
             raise ValueError(
                 f"order must name each of the labels 0, ..., {n_labels - 1} once, "

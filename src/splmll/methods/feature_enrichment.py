@@ -24,6 +24,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import gen_even_slices
 from sklearn.utils.parallel import Parallel, delayed
 
+from splmll.arrays import dense
 from splmll.base import Capabilities
 from splmll.methods._numerical_labels import NumericalLabelClassifier
 from splmll.methods._sign_regression import EXACT_ROWS
@@ -312,12 +313,8 @@ def _products(one: Any, other: Any, centre: np.ndarray) -> np.ndarray:
     """Inner products of rows measured from the centre; sparse rows stay sparse."""
     if not sparse.issparse(one):
         return np.asarray((one - centre) @ (other - centre).T)
-    products = _dense(one @ other.T)
+    products = dense(one @ other.T)
     return products - (one @ centre)[:, None] - other @ centre + centre @ centre
-
-
-def _dense(X: Any) -> np.ndarray:
-    return X.toarray() if sparse.issparse(X) else X
 
 
 def _stacked(found: list[tuple[np.ndarray, np.ndarray]], n_columns: int) -> sparse.csr_array:

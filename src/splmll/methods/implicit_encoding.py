@@ -16,8 +16,8 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 
+from splmll.arrays import dense
 from splmll.base import Capabilities
 from splmll.methods._label_embedding import (
     LabelSpace,
@@ -247,7 +247,7 @@ def _codes_by_rows(
     Y: Any, mean: np.ndarray, system: RidgeSystem, alpha: float, constant: float, count: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """The same, where the rows are fewer than the features and their matrix is the smaller one."""
-    labels = (Y.toarray() if sparse.issparse(Y) else Y) - mean
+    labels = dense(Y) - mean
     omega = labels @ labels.T + alpha * (system.hat_matrix() + constant)
     found = min(count, len(omega))
     values, codes = np.zeros(count), np.zeros((len(omega), count))

@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import linalg, sparse
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import randomized_range_finder, randomized_svd
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -137,6 +138,17 @@ class SLEEC(MultilabelClassifier):
     """
 
     _former_names: ClassVar[dict[str, str]] = {"n_learners": "n_estimators", "alpha": "ridge"}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
+        "n_label_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "ridge": [Interval(Real, 0, None, closed="neither")],
+        "weight_sparsity": [Interval(Real, 0, 1, closed="left")],
+        "embedding_sparsity": [Interval(Real, 0, 1, closed="left")],
+        "embedding_solver": [StrOptions({"alternating", "svp"})],
+    }
     capabilities = Capabilities(
         sparse_labels=True,
         probabilities=True,
@@ -241,22 +253,6 @@ class SLEEC(MultilabelClassifier):
         return _with_unit_rows(CentredMatrix.standardised(X, self.mean_, self.scale_))
 
     def _settings(self, n_labels: int) -> _Settings:
-        for name in ("n_estimators", "n_clusters", "n_label_neighbors", "n_neighbors", "max_iter"):
-            value = getattr(self, name)
-            if name == "n_clusters" and value is None:
-                continue
-            if not isinstance(value, Integral) or value < 1:
-                raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
-        if not isinstance(self.ridge, Real) or not 0 < self.ridge < np.inf:
-            raise ValueError(f"ridge must be above 0 and finite, got {self.ridge!r}.")
-        for name in ("weight_sparsity", "embedding_sparsity"):
-            value = getattr(self, name)
-            if not isinstance(value, Real) or not 0 <= value < 1:
-                raise ValueError(f"{name} must be a share from 0 to below 1, got {value!r}.")
-        if self.embedding_solver not in SOLVERS:
-            raise ValueError(
-                f'embedding_solver must be "alternating" or "svp", got {self.embedding_solver!r}.'
-            )
         check_search(self.search)
         check_rule(self.threshold)
         return _Settings(

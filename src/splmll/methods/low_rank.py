@@ -20,7 +20,9 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, cg
 from scipy.special import expit
+from sklearn.utils._param_validation import Interval, StrOptions
 
+from splmll.arrays import dense
 from splmll.base import Capabilities, MultilabelClassifier
 from splmll.methods._centred_matrix import CentredMatrix, feature_scale
 from splmll.methods._label_embedding import count_of
@@ -131,6 +133,13 @@ class LEML(MultilabelClassifier):
     """
 
     _former_names: ClassVar[dict[str, str]] = {"lam": "ridge"}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "loss": [StrOptions({"squared", "logistic", "squared_hinge"})],
+        "ridge": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "solver": [StrOptions({"auto", "direct", "cg"})],
+    }
     capabilities = Capabilities(
         sparse_labels=True,
         unknown_labels=True,
@@ -174,7 +183,6 @@ class LEML(MultilabelClassifier):
         self.threshold = threshold
 
     def _fit(self, X: Any, Y: Any) -> None:
-        self._check_parameters()
         n_components = count_of(self.n_components, Y.shape[1], "n_components")
         self._set_threshold(fit_own_rule(self, X, Y, self.threshold))
         self.mean_, self.scale_ = feature_scale(X, self.scale)
@@ -221,26 +229,10 @@ class LEML(MultilabelClassifier):
         many = features.stored.shape[1] > DIRECT_FEATURES
         if exact and (self.solver == "direct" or (self.solver == "auto" and not many)):
             return _DirectSteps.of(features, Y, self.ridge)
-        labels = Y.toarray() if sparse.issparse(Y) else Y
+        labels = dense(Y)
         loss = LOSSES[self.loss]
         targets = loss.code(labels if known is None else np.where(known, labels, 0.0))
         return _NewtonSteps(features, targets, known, loss, self.ridge)
-
-    def _check_parameters(self) -> None:
-        if self.loss not in LOSSES:
-            raise ValueError(
-                f"loss must be one of {', '.join(map(repr, LOSSES))}, got {self.loss!r}."
-            )
-        if not isinstance(self.ridge, Real) or not 0 <= self.ridge < np.inf:
-            raise ValueError(f"ridge must be 0 or more and finite, got {self.ridge!r}.")
-        if not isinstance(self.max_iter, Integral) or self.max_iter < 1:
-            raise ValueError(
-                f"max_iter must be a whole number of at least 1, got {self.max_iter!r}."
-            )
-        if not isinstance(self.tol, Real) or not self.tol >= 0:
-            raise ValueError(f"tol must be 0 or more, got {self.tol!r}.")
-        if self.solver not in ("auto", "direct", "cg"):
-            raise ValueError(f'solver must be "auto", "direct" or "cg", got {self.solver!r}.')
 
 
 # Losses ----------------------------------------------------------------------------------------

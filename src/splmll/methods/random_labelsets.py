@@ -20,10 +20,11 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.parallel import Parallel, delayed
 
 from splmll.base import Capabilities
-from splmll.methods._base_learner import LOGISTIC_REGRESSIONS, BaseLearnerClassifier, check_voting
+from splmll.methods._base_learner import LOGISTIC_REGRESSIONS, BaseLearnerClassifier
 from splmll.methods._label_sets import (
     LabelSetEnsemble,
     LabelSetLearner,
@@ -99,6 +100,11 @@ class RAkEL(BaseLearnerClassifier):
     """
 
     _former_names: ClassVar[dict[str, str]] = {"n_models": "n_estimators"}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "labelset_size": [Interval(Integral, 1, None, closed="left")],
+        "n_estimators": [Interval(Integral, 1, None, closed="left"), None],
+        "voting": [StrOptions({"soft", "hard"})],
+    }
     capabilities = Capabilities(
         sparse_labels=True,
         probabilities=True,
@@ -136,7 +142,6 @@ class RAkEL(BaseLearnerClassifier):
         self.random_state = random_state
 
     def _fit(self, X: Any, Y: Any, sample_weight: np.ndarray | None = None) -> None:
-        self._check_parameters()
         self._set_threshold(fit_own_rule(self, X, Y, self.threshold, sample_weight=sample_weight))
         base, X = self._prepare_learner(X, sample_weight)
         n_labels = Y.shape[1]
@@ -161,20 +166,6 @@ class RAkEL(BaseLearnerClassifier):
         labelsets = _distinct_groups(n_labels, size, n_estimators, random)
         missing = np.setdiff1d(np.arange(n_labels), np.concatenate(labelsets))
         return labelsets + _covering(missing, n_labels, size, random)
-
-    def _check_parameters(self) -> None:
-        if not isinstance(self.labelset_size, Integral) or self.labelset_size < 1:
-            raise ValueError(
-                f"labelset_size must be a whole number of at least 1, got {self.labelset_size!r}."
-            )
-        if self.n_estimators is not None and (
-            not isinstance(self.n_estimators, Integral) or self.n_estimators < 1
-        ):
-            raise ValueError(
-                "n_estimators must be a whole number of at least 1, or None for twice the number "
-                f"of labels, got {self.n_estimators!r}."
-            )
-        check_voting(self.voting)
 
 
 def _distinct_groups(

@@ -17,6 +17,7 @@ from sklearn.utils import Tags, _safe_indexing, get_tags, indexable
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
+from splmll.arrays import dense
 from splmll.base import Capabilities, MultilabelClassifier
 from splmll.model_selection.stratification import MultilabelStratifiedKFold
 from splmll.scores import scores_of
@@ -138,7 +139,7 @@ class MetaMultilabelClassifier(MultilabelClassifier):
         if np.isnan(values).any():
             return Y
         if Y.shape[1] == 1:
-            Y = (Y.toarray() if sparse.issparse(Y) else Y)[:, 0]
+            Y = dense(Y)[:, 0]
         return Y.astype(np.int64)
 
     def __sklearn_tags__(self) -> Tags:

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 from sklearn.isotonic import IsotonicRegression
 from sklearn.utils.parallel import Parallel, delayed
 
+from splmll.arrays import dense
 from splmll.model_selection._out_of_fold import MetaMultilabelClassifier, OutOfFoldScores
 from splmll.scores import choose_method, scores_of
 from splmll.thresholds import GlobalThreshold
@@ -202,7 +202,7 @@ class IsotonicCurve:
 def _fit_curves(method: str, found: OutOfFoldScores, n_jobs: int | None) -> list[Any]:
     curve: Any = SigmoidCurve if method == "sigmoid" else IsotonicCurve
     labels, scores = found.labels, found.scores
-    values = np.asarray(labels.toarray() if sparse.issparse(labels) else labels)
+    values = dense(labels)
     known, relevant = ~np.isnan(values), values == 1
     # Scores of models that had not seen the label say nothing, unless none of them had: then they
     # are what new rows will get as well.

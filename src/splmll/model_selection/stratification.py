@@ -12,12 +12,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from sklearn.model_selection import BaseCrossValidator, BaseShuffleSplit, ShuffleSplit
 from sklearn.utils import check_random_state, indexable
 
+from splmll.arrays import take_rows
 from splmll.labels import is_tags, read_labels
 from splmll.metrics._inputs import LabelMatrix, check_labels
 from splmll.model_selection._grouped import grouped_folds
@@ -281,7 +281,7 @@ def multilabel_train_test_split(
                 "The last array is not a 0/1 label matrix; pass the labels last or as stratify=."
             ) from error
         raise
-    return [part for array in arrays for part in (_rows(array, train), _rows(array, test))]
+    return [part for array in arrays for part in (take_rows(array, train), take_rows(array, test))]
 
 
 # Rows of each of two folds that are considered for exchange at a time. The matching of the best
@@ -509,13 +509,3 @@ def _split_sizes(n_rows: int, test_size: float | None, train_size: float | None)
     sizer = ShuffleSplit(n_splits=1, test_size=test_size, train_size=train_size, random_state=0)
     train, test = next(sizer.split(np.empty((n_rows, 0))))
     return train.size, test.size
-
-
-def _rows(array: Any, rows: npt.NDArray[np.intp]) -> Any:
-    if isinstance(array, pd.DataFrame | pd.Series):
-        return array.iloc[rows]
-    if sparse.issparse(array):
-        return array.tocsr()[rows]
-    if isinstance(array, list | tuple):
-        return [array[row] for row in rows]
-    return array[rows]

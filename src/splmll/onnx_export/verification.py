@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from torch import nn
 
+from splmll.arrays import dense
 from splmll.embeddings import Blend, Embedding, TorchModule
 from splmll.extras import required
 from splmll.landmarks import SPLMLL
@@ -171,7 +171,7 @@ def _run(path: str | os.PathLike[str], columns: Columns, rows: Any) -> dict[str,
     session = onnxruntime.InferenceSession(Path(path), providers=["CPUExecutionProvider"])
     if isinstance(rows, pd.DataFrame):
         rows = rows[columns.names].to_numpy(dtype=object if columns.texts else None)
-    rows = rows.toarray() if sparse.issparse(rows) else np.asarray(rows)
+    rows = dense(rows)
     of_texts = np.isin(np.arange(len(columns.names)), list(columns.texts))
     parts = {FEATURES: rows[:, ~of_texts], CATEGORIES: rows[:, of_texts].astype(object)}
     types = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(string)": object}

@@ -8,6 +8,7 @@ import os
 import platform
 import warnings
 from collections.abc import Iterable
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,9 @@ from splmll.persistence.storage import MANIFEST, MEMBER_NAME, Members, open_memb
 FORMAT = "splmll model"
 FORMAT_VERSION = 2  # 2: classes by their public names; see splmll.persistence.moved
 LIBRARIES = ("numpy", "pandas", "scikit-learn", "scipy", "torch")
+
+# What a dictionary says it holds -> the class that is made of it. By name: files know no taggers.
+HOLDERS = {"splmll tagger 1": "splmll.tagging.Tagger"}
 
 _STARTS = ("objects", "arrays")  # of the names of members
 # Lists and dictionaries that JSON may hold: any number up to the first, then one in so many bytes.
@@ -122,9 +126,9 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[Any] = ()) -> Any:
 
     Returns
     -------
-    model : estimator
+    model : estimator or Tagger
         It predicts what the saved one did, bit by bit with the same libraries on the same machine.
-        Networks are on the CPU.
+        Networks are on the CPU. What ``splmll fit`` wrote is a :class:`splmll.tagging.Tagger`.
 
     Raises
     ------
@@ -151,6 +155,29 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[Any] = ()) -> Any:
     ...     save(MLkNN(n_neighbors=7), folder)
     ...     load(folder)
     MLkNN(n_neighbors=7)
+    """
+    model = load_parts(path, trusted=trusted)
+    mark = model.get("holds") if isinstance(model, dict) else None
+    home = HOLDERS.get(mark) if isinstance(mark, str) else None
+    if home is None:
+        return model
+    module, _, name = home.rpartition(".")
+    return getattr(import_module(module), name).from_parts(model, path)
+
+
+def load_parts(path: str | os.PathLike[str], *, trusted: Iterable[Any] = ()) -> Any:
+    """Read what :func:`save` was given, also where it is the parts of a tagger as a dictionary.
+
+    Parameters
+    ----------
+    path : path-like
+        The folder or zip file.
+    trusted : iterable of classes and functions, default=()
+        As for :func:`load`.
+
+    Returns
+    -------
+    saved : object
     """
     path, registry = Path(path), Registry(trusted)
     try:

@@ -40,6 +40,8 @@ class CriticalDifferenceDisplay(Display):
         The level of the critical difference.
     over : str, default=""
         What the ranks are averaged over, for the axis.
+    quantity : str, default="Average rank"
+        What is averaged, for the axis.
 
     Attributes
     ----------
@@ -67,12 +69,14 @@ class CriticalDifferenceDisplay(Display):
         critical_difference: float,
         level: float = 0.05,
         over: str = "",
+        quantity: str = "Average rank",
     ) -> None:
         self.average = average
         self.p_values = p_values
         self.critical_difference = critical_difference
         self.level = level
         self.over = over
+        self.quantity = quantity
 
     @classmethod
     def from_test(cls, test: Any, *, ax: Any = None) -> CriticalDifferenceDisplay:
@@ -91,7 +95,12 @@ class CriticalDifferenceDisplay(Display):
             The display, drawn.
         """
         over = f"over {test.ranks.where()}"
-        return cls(test.average, test.p_values, test.critical_difference, test.level, over).plot(ax)
+        # With several measures a data set places the methods by the mean of their ranks.
+        quantity = "Average place" if len(test.ranks.measures) > 1 else "Average rank"
+        display = cls(
+            test.average, test.p_values, test.critical_difference, test.level, over, quantity
+        )
+        return display.plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the diagram into `ax`, or into a new figure that is as high as its names need.
@@ -146,7 +155,7 @@ class CriticalDifferenceDisplay(Display):
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         lowest = min(label.get_position()[1] for label in drawn["labels"])
         ax.set_ylim(lowest - 1, LINES_ABOVE)
-        ax.set_title(f"Average rank {self.over}".strip(), fontsize="medium")
+        ax.set_title(f"{self.quantity} {self.over}".strip(), fontsize="medium")
 
     def _draw_critical_difference(self, ax: Any) -> None:
         """A measure of the critical difference above the left end of the axis."""

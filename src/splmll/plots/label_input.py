@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
+
+from splmll.arrays import dense
 
 
 def label_matrix(Y: Any) -> np.ndarray:
@@ -38,7 +39,7 @@ def score_matrix(scores: Any) -> np.ndarray:
     >>> score_matrix([0.2, 0.9]).shape
     (2, 1)
     """
-    values = np.asarray(scores.toarray() if sparse.issparse(scores) else scores, dtype=np.float64)
+    values = np.asarray(dense(scores), dtype=np.float64)
     return values[:, None] if values.ndim == 1 else values
 
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
+from splmll.arrays import dense
 from splmll.extras import required
 from splmll.plots.display import plain_text
 from splmll.plots.label_input import label_matrix, label_names_of, same_columns
@@ -140,7 +140,7 @@ class PredictionsDisplay:
         n_columns : int, default=4
             Pictures side by side.
         """
-        shown = pictures.toarray() if sparse.issparse(pictures) else np.asarray(pictures)
+        shown = dense(pictures)
         if shown.ndim == 4:
             shown = shown[:, 0] if shown.shape[1] == 1 else np.moveaxis(shown, 1, -1)
         true = label_matrix(Y_true) == 1

@@ -19,6 +19,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from splmll.arrays import dense
 from splmll.serving.describe import example_row
 from splmll.serving.rows import RowReader, Rows
 from splmll.tagging import Tagger, Words
@@ -77,8 +78,8 @@ class Features:
         found = [part(rows) for part in self._parts]
         if self._steps[0].sparse_output_:
             return sparse.hstack([sparse.csr_array(each) for each in found], format="csr")
-        dense = [each.toarray() if sparse.issparse(each) else each for each in found]
-        return dense[0] if len(dense) == 1 else np.hstack(dense)
+        parts = [dense(each) for each in found]
+        return parts[0] if len(parts) == 1 else np.hstack(parts)
 
     def _by_table(self, rows: Rows) -> Any:
         numbers = pd.DataFrame(rows.numbers, columns=self._reader.numeric)

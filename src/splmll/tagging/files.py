@@ -92,8 +92,10 @@ def read_examples(
     ...     file = Path(folder) / "notes.csv"
     ...     _ = file.write_text("id,body,tags\n1,the pump leaks oil,pump;oil\n2,new pump,pump\n")
     ...     data, reading = read_examples(file, ["tags"], text=["body"], ignore=["id"])
-    >>> data.label_names, data.column_kinds, reading
-    (['oil', 'pump'], {'body': 'text'}, {'label_column': 'tags', 'label_delimiter': ';'})
+    >>> data.label_names, data.column_kinds
+    (['oil', 'pump'], {'body': 'text'})
+    >>> reading
+    {'label_column': 'tags', 'label_delimiter': ';', 'ignore': ['id']}
     """
     place = existing_file(path)
     labels, text, ignore = (
@@ -109,9 +111,8 @@ def read_examples(
     reading = reading_of(table, labels, delimiter, text, ignore)
     data = read_table(
         table,
-        **reading,
+        **{**reading, "ignore": list(ignore)},
         text=list(text),
-        ignore=list(ignore),
         allow_missing=True,
         allow_unknown=allow_unknown,
     )
@@ -149,12 +150,13 @@ def reading_of(
         )
     starred = len(labels) == 1 and labels[0].endswith("*")
     check_columns([*([] if starred else labels), *text, *ignore], table.names, table.path)
+    left_out: Reading = {"ignore": list(ignore)} if ignore else {}
     if starred:
-        return {"label_prefix": labels[0][:-1]}
+        return {"label_prefix": labels[0][:-1], **left_out}
     if len(labels) > 1 or _is_truth(table, labels[0]):
-        return {"labels": list(labels)}
+        return {"labels": list(labels), **left_out}
     found = _tag_delimiter(table, labels[0]) if delimiter is None else delimiter
-    return {"label_column": labels[0], "label_delimiter": found}
+    return {"label_column": labels[0], "label_delimiter": found, **left_out}
 
 
 def read_alike(path: str | Path, reading: Reading, features: dict[str, str]) -> Dataset:
@@ -251,13 +253,16 @@ def is_reading(reading: Any) -> bool:
         "label_prefix": str,
         "label_column": str,
         "label_delimiter": str | None,
+        "ignore": list,
         "n_features": int,
         "n_labels": int,
     }
     return (
         isinstance(reading, dict)
         and all(name in kinds and isinstance(value, kinds[name]) for name, value in reading.items())
-        and all(isinstance(name, str) for name in reading.get("labels", ()))
+        and all(
+            isinstance(name, str) for part in ("labels", "ignore") for name in reading.get(part, ())
+        )
     )
 
 

@@ -46,21 +46,11 @@ def _column(values: pd.Series, kind: str) -> pd.Series:
     return words.map(one_spelling).astype(object)
 
 
-def take_rows(rows: Any, numbers: list[int]) -> Any:
-    """Return some rows by their numbers."""
-    return rows.iloc[numbers] if isinstance(rows, pd.DataFrame) else rows[numbers]
-
-
 def named_columns(X: Any, names: Sequence[str]) -> Any:
     """Return a matrix of numbers as a table; sparse ones stay what they are."""
     if isinstance(X, pd.DataFrame) or sparse.issparse(X):
         return X
     return pd.DataFrame(X, columns=list(names))
-
-
-def dense(labels: Any) -> np.ndarray:
-    """Return labels as an array, sparse or not."""
-    return labels.toarray() if sparse.issparse(labels) else np.asarray(labels)
 
 
 def check_size(X: Any, names: Sequence[str], path: Any, first: int = 0) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
+from splmll.arrays import dense
 from splmll.base import has_landmarks
 from splmll.landmarks import SPLMLL
-from splmll.tagging.rows import dense
 
 _LEAST_ADDED = 0.01  # what a landmark adds to one score, to be named
 _CELLS_AT_ONCE = 5_000_000  # numbers of an explanation that are in memory at the same time

@@ -20,6 +20,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from splmll import persistence
+from splmll.arrays import dense, take_rows
 from splmll.base import has_landmarks
 from splmll.datasets import Dataset
 from splmll.exceptions import DatasetError
@@ -30,6 +31,7 @@ from splmll.landmarks.path import LandmarkPath
 from splmll.model_selection import multilabel_train_test_split
 from splmll.names import check_columns
 from splmll.persistence import ModelFileError
+from splmll.persistence.files import load_parts
 from splmll.persistence.storage import MANIFEST
 from splmll.tagging.files import is_reading
 from splmll.tagging.measured import (
@@ -47,7 +49,7 @@ from splmll.tagging.pipeline import (
     place_networks,
     without_words,
 )
-from splmll.tagging.rows import checked_rows, dense, has_unknown, named_columns, take_rows
+from splmll.tagging.rows import checked_rows, has_unknown, named_columns
 from splmll.tagging.scoring import Carriers, carriers, score
 from splmll.tagging.words import NoWordsError, Words
 
@@ -633,7 +635,24 @@ class Tagger:
                 f"{path}: there is no model in this folder. Give the one that `splmll fit` wrote, "
                 "or Tagger.save()."
             )
-        held = persistence.load(path)
+        return cls.from_parts(load_parts(path), path)
+
+    @classmethod
+    def from_parts(cls, parts: Any, path: object) -> Tagger:
+        """Return the tagger of which :meth:`save` has written these parts.
+
+        Parameters
+        ----------
+        parts : dict
+            What the file holds.
+        path : object
+            Where it was read from, for messages.
+
+        Returns
+        -------
+        tagger : Tagger
+        """
+        held = dict(parts) if isinstance(parts, dict) else parts
         if not isinstance(held, dict) or held.pop("holds", None) != _MARK:
             raise ModelFileError(
                 f"{path}: this model knows nothing of columns and labels. Make one that does with "

@@ -6,7 +6,6 @@ import base64
 import hashlib
 import re
 from pathlib import Path
-from xml.etree import ElementTree
 
 import matplotlib as mpl
 import numpy as np
@@ -17,7 +16,7 @@ from page_reader import read
 from splmll import SPLMLL
 from splmll.experiments.published import published
 from splmll.experiments.report import FittedModel, write_report
-from splmll.experiments.report.landmarks import LandmarkExplorer
+from splmll.experiments.report.landmarks import LandmarkMap
 from synthetic_results import SIZES, TWENTY_THREE, synthetic_results, with_failure
 
 mpl.use("Agg")
@@ -57,7 +56,16 @@ def sections_of(page: str) -> list[str]:
 
 
 def row_of(table: str, method: str) -> str:
-    return re.search(rf'<tr data-method="{method}".*?</tr>', table, flags=re.DOTALL)[0]
+    rows = re.findall(r"<tr>.*?</tr>", table, flags=re.DOTALL)
+    return next(row for row in rows if re.search(rf"<th[^>]*>{re.escape(method)}</th>", row))
+
+
+def cells_of(row: str) -> list[str]:
+    """The cells of a row: class and text without tags."""
+    found = re.findall(r'<td id="[^"]*" class="([^"]*)"\s*>(.*?)</td>', row, flags=re.DOTALL)
+    marks = [next((mark for mark in ("best", "second") if mark in name), "") for name, _ in found]
+    texts = [re.sub(r"<[^>]*>", "", text) for _, text in found]
+    return [f"{text} {mark}".strip() for text, mark in zip(texts, marks)]
 
 
 def table_of(page: str, data: str) -> str:
@@ -96,12 +104,10 @@ def test_means_deviations_marks_and_ranks_of_a_small_example(tmp_path: Path) -> 
     )
     page = write(results, tmp_path)
     birds = table_of(page, "birds")
-    assert re.findall(r'<tr data-method="(.*?)"', birds) == ["RF", "mine", "BR"]
-    assert "<span>0.310</span> <small>± 0.014</small>" in row_of(birds, "BR")
-    best, second = row_of(birds, "RF"), row_of(birds, "mine")
-    assert '<td class="best" data-value="0.2"' in best
-    assert '<td class="second" data-value="0.26"' in second
-    assert "class=" not in re.search(r"<td.*?</td>", row_of(birds, "BR"))[0].split(">")[0]
+    assert re.findall(r"row_heading[^>]*>(.*?)</th>", birds) == ["RF", "mine", "BR"]
+    assert cells_of(row_of(birds, "RF"))[0] == "0.200 ± 0.000 best"
+    assert cells_of(row_of(birds, "mine"))[0] == "0.260 ± 0.014 second"
+    assert cells_of(row_of(birds, "BR"))[0] == "0.310 ± 0.014"
     # BR and mine have the ranks 3, 1 and 2, 2; RF has 1, 3: all three have the mean 2.
     assert "BR, RF, mine share the best average rank, 2.00 among 3 methods" in page
     assert "over 2 data sets and 1 measure. All 12 runs finished." in page
@@ -130,7 +136,7 @@ def test_methods_are_ranked_where_most_of_them_can_be_compared(tmp_path: Path) -
     expected = "RF has the best average rank, 1.00 among 3 methods over 2 of 3 data sets (a, b)"
     assert expected in page
     ranks = page.split(">Average ranks</h3>")[1].split("</figure>")[0]
-    assert re.findall(r"<span>(.*?)</span>", row_of(ranks, "mine")) == ["-", "-", "0"]
+    assert cells_of(row_of(ranks, "mine")) == ["-", "-", "0"]
     assert "not ranked: results are missing" in ranks
 
 
@@ -139,13 +145,12 @@ def test_printed_numbers_stand_beside_measured_ones_with_the_difference(tmp_path
     page = write(results, tmp_path, published=published())
     scene = table_of(page, "scene")
     # Table 2 prints .095 for ML-kNN on scene.
-    assert 'data-printed="0.095"' in row_of(scene, "ML-kNN")
     assert "printed 0.095" in row_of(scene, "ML-kNN")
     assert "printed" not in row_of(scene, "mine")
     against = page.split("Measured against printed")[1]
     assert "+0.003" in row_of(against, "ML-kNN")
     assert "unexplained" in row_of(against, "ML-kNN")
-    assert '<tr data-method="mine"' not in against.split("</table>")[0]
+    assert ">mine</th>" not in against.split("</table>")[0]
 
 
 def test_nothing_printed_leaves_the_comparison_with_print_out(tmp_path: Path) -> None:
@@ -186,34 +191,28 @@ def test_a_failure_is_a_word_with_its_error_and_never_a_number(tmp_path: Path) -
     results = with_failure(synthetic_results(repetitions=2), "yeast", "LP")
     page = write(results, tmp_path, measures=["ranking_loss", "micro_f1"])
     row = row_of(table_of(page, "yeast"), "LP")
-    cells = re.findall(r"<td.*?</td>", row)
-    for cell in cells[:2]:
-        assert ">failed</a>" in cell
-        assert "data-value" not in cell
-        assert "stopped after 60 s &amp; &lt;b&gt;more&lt;/b&gt;" in cell
-    target = re.search(r'href="#(.*?)"', row)[1]
-    story = re.search(rf'<details class="more" id="{target}">.*?</details>', page, re.DOTALL)[0]
-    assert "LP on yeast: ran out of time" in story
+    assert cells_of(row)[:2] == ["timeout", "timeout"]
+    story = re.search(r'<details class="more"><summary>LP on .*?</details>', page, re.DOTALL)[0]
+    assert "ran out of time (stopped after 60 s &amp; &lt;b&gt;more&lt;/b&gt;)" in story
     assert "Traceback (most recent call last)" in story
     assert "Of 42 runs, 2 ran out of time." in page
     # It is not ranked over all data sets, and the report says so.
     ranks = page.split(">Average ranks</h3>")[1].split("</figure>")[0]
     assert "not ranked: results are missing" in ranks
-    assert re.findall(r"<span>(.*?)</span>", row_of(ranks, "LP")) == ["-", "-", "-", "2"]
+    assert cells_of(row_of(ranks, "LP")) == ["-", "-", "-", "2"]
 
 
 def test_a_mean_of_fewer_runs_says_so(tmp_path: Path) -> None:
     results = with_failure(synthetic_results(repetitions=3), "scene", "BR", "memory", runs=1)
     row = row_of(table_of(write(results, tmp_path, measures=["micro_f1"]), "scene"), "BR")
-    assert 'title="1 of 3 runs ran out of memory"' in row
-    assert "data-value" in row
+    assert re.match(r"0\.\d{3} ± .*\(1 of 3 runs ran out of memory\)", cells_of(row)[0])
 
 
 def test_if_everything_fails_there_is_still_a_report(tmp_path: Path) -> None:
     results = runs({("a", "BR"): [np.nan], ("a", "RF"): [np.nan]}, status="failed")
     page = write(results, tmp_path)
     assert "Fewer than two methods have all results, so nobody is ranked." in page
-    assert page.count(">failed</a>") == 2
+    assert page.count('<span class="failed">failed</span>') == 2
 
 
 # The file ---------------------------------------------------------------------------------------
@@ -272,7 +271,7 @@ def test_a_full_comparison_stays_small(tmp_path: Path) -> None:
     results = synthetic_results(tuple(SIZES), tuple(TWENTY_THREE), repetitions=2)
     file = write_report(results, tmp_path / "report.html", published=published())
     assert file.stat().st_size < 1_500_000
-    assert file.read_text("utf-8").count('data-measure="micro_f1"') == len(SIZES)
+    assert file.read_text("utf-8").count('class="numbers" data-name="') >= len(SIZES)
 
 
 def test_the_same_results_give_the_same_page_and_are_not_changed(tmp_path: Path) -> None:
@@ -303,19 +302,19 @@ def test_settings_are_told_apart_where_they_differ(tmp_path: Path) -> None:
     for row in (
         '<th scope="row">BR</th><td>a</td><td>C = 1</td>',
         '<th scope="row">BR</th><td>b</td><td>C = 10</td>',
-        '<th scope="row">RF</th><td>all</td><td>defaults</td>',
+        '<th scope="row">RF</th><td>a, b</td><td>defaults</td>',
+        '<th scope="row">numpy = 2.0</th><td>3</td>',
+        '<th scope="row">numpy = 2.1</th><td>1</td>',
     ):
         assert row in last
-    assert "3 of the runs." in last
-    assert "1 of the runs." in last
 
 
 # Landmarks --------------------------------------------------------------------------------------
 
 
-def test_heat_map_and_graph_show_the_weights_of_the_model(model: SPLMLL) -> None:
+def test_the_heat_map_shows_the_weights_of_the_model(model: SPLMLL) -> None:
     names = list(model.label_names_in_)
-    drawn = LandmarkExplorer.from_model(FittedModel(model)).to_html(1)
+    drawn = LandmarkMap.from_model(FittedModel(model)).to_html(1)
     landmarks = [names.index(name) for name in model.landmarks_]
     weights = model.selection_[landmarks, None] * model.recovery_
 
@@ -325,18 +324,6 @@ def test_heat_map_and_graph_show_the_weights_of_the_model(model: SPLMLL) -> None
         row = re.search(rf'<tr data-label="{landmark}".*?</tr>', table, flags=re.DOTALL)[0]
         shown = [float(cell.replace("−", "-")) for cell in re.findall(r"([−\d.]+)</td>", row)]  # noqa: RUF001
         np.testing.assert_allclose(shown, expected[labels], atol=0.0051)
-
-    graph = ElementTree.fromstring(re.search(r"<svg.*?</svg>", drawn, flags=re.DOTALL)[0])
-    for curve in graph.iter("path"):
-        row, label = landmarks.index(int(curve.get("data-from"))), int(curve.get("data-to"))
-        assert (curve.get("class") == "minus") == (weights[row, label] < 0)
-    strongest = {
-        (landmarks[row], label) for label, row in enumerate(np.abs(weights).argmax(axis=0))
-    }
-    curves = {(int(c.get("data-from")), int(c.get("data-to"))) for c in graph.iter("path")}
-    assert strongest <= curves
-    sides = [node.get("data-side") for node in graph.iter("g")]
-    assert (sides.count("left"), sides.count("right")) == (3, N_LABELS)
 
 
 def test_examples_are_what_the_model_predicts(

@@ -9,6 +9,7 @@ from splmll.experiments.report.page import (
     Section,
     Table,
     Text,
+    Written,
     build_page,
     write_page,
 )
@@ -21,6 +22,7 @@ __all__ = [
     "Section",
     "Table",
     "Text",
+    "Written",
     "build_page",
     "write_page",
     "write_report",

@@ -1,31 +1,52 @@
 """The comparison report: what an experiment came to, in one file that opens anywhere.
 
-Every protocol has its own section with ranks, bars, tables and failures; the landmarks of fitted
-models, settings and versions follow.
+Every protocol has its own section with ranks, a table for each data set, differences and failures;
+the landmarks of fitted models, settings and versions follow.
 """
 
 from __future__ import annotations
 
+import html
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from splmll.experiments.contestants import CONTESTANTS
 from splmll.experiments.protocol import PROTOCOLS
 from splmll.experiments.report.landmarks import FittedModel, landmark_section
-from splmll.experiments.report.measured import comparison_section
-from splmll.experiments.report.opening import Choices, Facts, methods_of, summary_words
-from splmll.experiments.report.page import Text, build_page, package_file, write_page
+from splmll.experiments.report.page import (
+    Figure,
+    Folded,
+    Heading,
+    Part,
+    Section,
+    Table,
+    Text,
+    Written,
+    build_page,
+    package_file,
+    styled,
+    write_page,
+)
 from splmll.experiments.report.ranking import Comparison, comparisons_of
-from splmll.experiments.report.settings import settings_section
-from splmll.experiments.tables import CONDITIONS
-from splmll.metrics import PAPER_MEASURES
+from splmll.experiments.statistics import FEWEST_METHODS, Ranks, friedman_test, nemenyi_test
+from splmll.experiments.table_format import MISSING
+from splmll.experiments.tables import CONDITIONS, NOT_DONE
+from splmll.metrics import MEASURES, PAPER_MEASURES
+from splmll.plots.critical_difference import CriticalDifferenceDisplay
 
 if TYPE_CHECKING:
     from splmll import SPLMLL
 
 TITLE = "Multi-label methods compared"
+RANK_DIGITS = 2  # decimals with which ranks are shown and compared
+NO_ESTIMATE = (
+    "Trained and measured on the same rows. These numbers say nothing about new rows; they stand "
+    "here only beside printed numbers that were measured in this way."
+)
 
 
 def write_report(
@@ -36,6 +57,7 @@ def write_report(
     models: Mapping[str, SPLMLL | FittedModel] | None = None,
     measures: Sequence[str] = PAPER_MEASURES,
     title: str = TITLE,
+    more: Sequence[Section] = (),
 ) -> Path:
     """Write the results of an experiment as one self-contained HTML file.
 
@@ -55,6 +77,8 @@ def write_report(
         Names in :data:`splmll.metrics.MEASURES`.
     title : str
         Title of the page.
+    more : sequence of Section, default=()
+        Other sections, before that of the landmarks.
 
     Returns
     -------
@@ -78,22 +102,19 @@ def write_report(
     """
     comparisons = comparisons_of(results, measures, published)
     titles = _section_titles(comparisons)
-    sections = [
-        comparison_section(name, comparison, f"c{position}")
-        for position, (name, comparison) in enumerate(zip(titles, comparisons), start=1)
-    ]
+    sections = [_section(name, each) for name, each in zip(titles, comparisons)]
+    sections += more
     sections += [
         landmark_section(data, model if isinstance(model, FittedModel) else FittedModel(model))
         for data, model in (models or {}).items()
     ]
-    sections.append(settings_section(results))
-    first, *others = (summary_words(each, name) for name, each in zip(titles, comparisons))
+    sections.append(_settings_section(results))
+    first, *others = (_summary(each, name) for name, each in zip(titles, comparisons))
     page = build_page(
         title,
         sections,
         introduction=first,
-        opening=[*map(Text, others), Facts.of(results, comparisons)],
-        toolbar=[Choices(comparisons[0].measures, methods_of(comparisons))],
+        opening=[Text(words) for words in others],
         script=package_file("report.js"),
     )
     return write_page(path, page)
@@ -109,10 +130,247 @@ def _section_titles(comparisons: Sequence[Comparison]) -> list[str]:
     ]
     return [
         ", ".join(
-            [
-                PROTOCOLS[each.protocol].title,
-                *(f"{name} {getattr(each, name)}" for name in varying),
-            ]
+            [PROTOCOLS[each.protocol].title, *(f"{name} {getattr(each, name)}" for name in varying)]
         )
         for each in conditions
     ]
+
+
+def _summary(comparison: Comparison, title: str) -> str:
+    """Return in plain words who ranks best, where SPL-MLL is if that is not it, and what failed."""
+    ranks = comparison.ranks
+    if comparison.conditions.protocol == "resubstitution":
+        sentences = ["Measured on the training rows, so nobody is ranked here."]
+    elif ranks is None or len(ranks.frame) < 2:
+        sentences = ["Fewer than two methods have all results, so nobody is ranked."]
+    else:
+        shown = ranks.frame["all"].round(RANK_DIGITS)
+        best = list(shown[shown == shown.min()].index)
+        whole = len(ranks.data) == len(comparison.data)
+        extent = (
+            _count(len(ranks.data), "data set")
+            if whole  # otherwise not everybody was run everywhere
+            else f"{len(ranks.data)} of {len(comparison.data)} data sets ({', '.join(ranks.data)})"
+        )
+        sentences = [
+            f"{', '.join(best)} {'has' if len(best) == 1 else 'share'} the best average rank, "
+            f"{shown.min():.{RANK_DIGITS}f} among {len(shown)} methods over {extent} and "
+            f"{_count(len(comparison.measures), 'measure')}."
+        ]
+        ours = [method for method in shown.index if _is_ours(method)]
+        if ours and not set(ours) & set(best):
+            place = int((shown < shown[ours[0]]).sum()) + 1
+            sentences.append(
+                f"The best version of SPL-MLL, {ours[0]}, is at place {place} with "
+                f"{shown[ours[0]]:.{RANK_DIGITS}f}."
+            )
+    counts = comparison.failed["status"].value_counts()
+    if len(counts):
+        reasons = [f"{count} {NOT_DONE[str(status)]}" for status, count in counts.items()]
+        sentences.append(f"Of {len(comparison.runs)} runs, {', '.join(reasons)}.")
+    else:
+        sentences.append(f"All {len(comparison.runs)} runs finished.")
+    return f"{title}: {' '.join(sentences)}"
+
+
+def _section(title: str, comparison: Comparison) -> Section:
+    parts: list[Part] = [Text(comparison.conditions.describe(), note=True)]
+    ranks = comparison.ranks
+    if comparison.conditions.protocol == "resubstitution":
+        parts.append(Written(f'<p class="caution"><strong>{html.escape(NO_ESTIMATE)}</strong></p>'))
+    elif ranks is not None:
+        parts += [Heading("Average ranks"), _rank_table(comparison, ranks)]
+        if len(ranks.frame) >= FEWEST_METHODS and len(ranks.data) > 1:
+            parts += [Text(friedman_test(ranks).describe()), _diagram(ranks)]
+    parts.append(Heading("Data set by data set"))
+    for data in comparison.data:
+        parts += [Heading(data), *_data_parts(comparison, data)]
+    if comparison.differences is not None:
+        parts += [Heading("Measured against printed"), _difference_table(comparison)]
+    if len(comparison.failed):
+        parts += [Heading("Runs that failed"), *_failures(comparison.failed)]
+    return Section(title, parts)
+
+
+def _rank_table(comparison: Comparison, ranks: Ranks) -> Part:
+    """Every method with its average rank under each measure and under all of them."""
+    order = ["all", *comparison.measures]
+    values = ranks.frame[order].round(RANK_DIGITS)
+    titles = {"all": "all measures"} | {name: MEASURES[name].title for name in order[1:]}
+    others = [name for name in comparison.cells["method"].unique() if name not in values.index]
+    values = values.reindex([*values.index, *others])
+    shown = values.map(lambda rank: MISSING if pd.isna(rank) else f"<span>{rank:.2f}</span>")
+    shown["failed runs"] = [
+        str(int((comparison.failed["method"] == name).sum())) for name in values.index
+    ]
+    caption = (
+        f"Mean rank over {', '.join(ranks.data)}, among {len(ranks.frame)} methods; 1 is best, "
+        "equal ones share their rank. All measures: the mean of the columns beside it."
+    )
+    if others:
+        caption += f" {MISSING} not ranked: results are missing on some of these data sets."
+    marks = values.apply(_marks).assign(**{"failed runs": ""})
+    return styled(shown.rename(columns=titles), marks.rename(columns=titles), caption, _is_ours)
+
+
+def _diagram(ranks: Ranks) -> Figure:
+    import matplotlib.pyplot as plt
+
+    figure = CriticalDifferenceDisplay.from_test(nemenyi_test(ranks)).figure_
+    plt.close(figure)  # it goes into the page, not onto a screen
+    several = len(ranks.measures) > 1
+    how = (
+        "Every data set places the methods by their mean rank under all measures; shown is the "
+        "mean of these places, which differs from the mean rank in the table."
+        if several
+        else "The mean rank of every method."
+    )
+    return Figure(figure, f"{how} Methods under one thick bar cannot be told apart.")
+
+
+def _marks(values: pd.Series) -> pd.Series:
+    """Mark the best and the second best of a column in which low values are good."""
+    places = dict(zip(sorted(values.dropna().unique()), ("best", "second")))
+    return values.map(lambda value: places.get(value, ""))
+
+
+def _data_parts(comparison: Comparison, data: str) -> list[Part]:
+    """Every method on one data set: the measures, its mean rank there, and the time of a fit."""
+    runs = comparison.runs[comparison.runs["data"] == data]
+    cells = comparison.cells[comparison.cells["data"] == data]
+    ranks = comparison.ranks_on(data)
+    methods = [*ranks, *(name for name in cells["method"].unique() if name not in ranks)]
+    titles = {name: f"{MEASURES[name].title} {MEASURES[name].arrow}" for name in cells["measure"]}
+    lines = cells.assign(shown=[_shown(line) for line in cells.to_dict("records")])
+    table = lines.pivot(index="method", columns="measure", values=["shown", "mark"])
+    shown, marks = (
+        table[kind].reindex(methods)[list(titles)].rename(columns=titles)
+        for kind in ("shown", "mark")
+    )
+    shown["mean rank"] = [f"{ranks[name]:.2f}" if name in ranks else MISSING for name in methods]
+    if "fit_seconds" in runs:
+        seconds = runs[runs["status"] == "done"].groupby("method")["fit_seconds"].mean()
+        times = seconds.reindex(methods)
+        shown["fit, s"] = [MISSING if pd.isna(time) else f"{time:.1f}" for time in times]
+    marks = marks.reindex(columns=shown.columns, fill_value="")
+    parts: list[Part] = [styled(shown, marks, _size_words(runs), _is_ours, name=data)]
+    caveats = [each for each in cells.get("caveat", pd.Series(dtype=str)).unique() if each]
+    parts += [Text(f"The printed numbers were made differently ({c}).", note=True) for c in caveats]
+    return parts
+
+
+def _shown(line: dict[Any, Any]) -> str:
+    """A cell as HTML: mean, deviation, printed number, and what is missing."""
+    if line["status"] != "done":
+        text = f'<span class="failed">{html.escape(line["status"])}</span>'
+    else:
+        text = f"<span>{line['mean']:.3f}</span>"
+        if pd.notna(line["std"]):
+            text += f" <small>± {line['std']:.3f}</small>"
+    if line["note"]:
+        text += f" <small>({html.escape(line['note'])})</small>"
+    if pd.notna(line.get("printed")):
+        text += f'<small class="printed">printed {line["printed"]:.3f}</small>'
+    return text
+
+
+def _size_words(runs: pd.DataFrame) -> str:
+    sizes = {
+        "n_train": "training rows",
+        "n_test": "test rows",
+        "n_features": "features",
+        "n_labels": "labels",
+    }
+    words = [
+        f"{int(runs[column].median())} {name}"
+        for column, name in sizes.items()
+        if column in runs and runs[column].notna().any()
+    ]
+    return f"{', '.join(words)}." if words else ""
+
+
+def _difference_table(comparison: Comparison) -> Part:
+    """Measured minus printed, cell by cell, and the known reasons."""
+    assert comparison.differences is not None
+    frame = comparison.differences.frame
+    shown = pd.DataFrame(
+        {
+            "data": frame["data"].map(html.escape),
+            "measure": frame["measure"].map(lambda name: MEASURES[name].title),
+            "measured": frame["measured"].map(_three_digits),
+            "printed": frame["printed"].map(_three_digits),
+            "difference": frame["difference"].map(lambda value: _three_digits(value, "+")),
+            "known reason": frame["reason"].map(html.escape),
+        }
+    ).set_axis(frame["method"])
+    words = sorted({note for block in comparison.differences.blocks for line in block.rows.values()
+                    for cell in line for note in cell.notes if ":" in note})  # fmt: skip
+    caption = f"{comparison.differences.caption} {' '.join(f'{each}.' for each in words)}"
+    return styled(shown, None, caption, _is_ours)
+
+
+def _failures(failed: pd.DataFrame) -> list[Part]:
+    """The runs of a method that gave no result: what happened, and the traceback on request."""
+    parts: list[Part] = []
+    for (data, method), runs in failed.groupby(["data", "method"], sort=False):
+        lines = runs.to_dict("records")
+        errors = dict.fromkeys(_error_words(run) for run in lines)
+        which = ", ".join(
+            f"repetition {run['repetition']} fold {run['fold']} (seed {run['seed']})"
+            for run in lines
+        )
+        traces = [run["traceback"] for run in lines if isinstance(run.get("traceback"), str)]
+        story = [Written(f"<pre>{html.escape(traces[0])}</pre>")] if traces else []
+        title = f"{method} on {data}: {'; '.join(errors)}"
+        parts.append(Folded(title, [Text(which, note=True), *story]))
+    return parts
+
+
+def _error_words(run: dict[Any, Any]) -> str:
+    error, words = run.get("error"), NOT_DONE[run["status"]]
+    return words if pd.isna(error) or not error else f"{words} ({error})"
+
+
+def _settings_section(results: pd.DataFrame) -> Section:
+    """With which settings and versions, and on which machines, the numbers were made."""
+    parts: list[Part] = []
+    if "settings" in results:
+        told = results.assign(words=results["settings"].map(_settings_words))
+        rows = [
+            [str(method), ", ".join(same["data"].unique()), str(words)]
+            for (method, words), same in told.groupby(["method", "words"], sort=False)
+        ]
+        caption = (
+            "What differs from the defaults of the class, after the search where there was one."
+        )
+        table = Table(["method", "data", "settings"], rows, caption)
+        parts.append(Folded("Settings of every method", [table]))
+    for column, title in (("versions", "Versions"), ("host", "Machines")):
+        if column in results:
+            counts = results[column].dropna().value_counts()
+            rows = [[_settings_words(text), str(count)] for text, count in counts.items()]
+            parts.append(Folded(title, [Table([title.lower(), "runs"], rows)]))
+    if {"started", "finished"} <= set(results.columns):
+        first, last = results["started"].dropna().min(), results["finished"].dropna().max()
+        parts.append(Text(f"First run started {first}, last run finished {last}.", note=True))
+    return Section("Settings and versions", parts or [Text("Nothing was recorded.", note=True)])
+
+
+def _settings_words(text: Any) -> str:
+    try:
+        record = json.loads(text)
+        return ", ".join(f"{name} = {value}" for name, value in record.items()) or "defaults"
+    except (TypeError, ValueError, AttributeError):  # no record: shown as it is
+        return "defaults" if text is None or text != text else str(text)
+
+
+def _three_digits(value: float, sign: str = "") -> str:
+    return MISSING if pd.isna(value) else f"{value:{sign}.3f}"
+
+
+def _is_ours(method: str) -> bool:
+    return method in CONTESTANTS and CONTESTANTS[method].group == "ours"
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"

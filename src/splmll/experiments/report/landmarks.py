@@ -1,7 +1,6 @@
-"""The landmarks of one fitted SPLMLL, for readers who want to ask them questions.
+"""The landmarks of one fitted SPLMLL, as they stand in a report.
 
-Heat map and graph are drawn as HTML and SVG whose parts know their label, so that the script of the
-report can light up what a label recovers and what recovers it.
+A heat map says which landmark recovers which label; examples say where a score comes from.
 """
 
 from __future__ import annotations
@@ -24,17 +23,8 @@ if TYPE_CHECKING:
 
 N_EXAMPLES = 6  # rows whose predictions are shown
 N_REASONS = 4  # landmarks that are named as the reason of a predicted label
-MOST_LANDMARKS, MOST_LABELS = 30, 40  # in heat map and graph
-EDGES_PER_LABEL = 5  # curves that end at one label of the graph, at most
-WEAKEST_EDGE = 0.05  # smallest weight that has a curve, as a share of the largest
+MOST_LANDMARKS, MOST_LABELS = 30, 40  # in the heat map
 WIDEST_WITH_NUMBERS = 16  # with more labels the heat map has no room for numbers
-LONGEST_NAME = 26  # characters of a label's name in the graph
-
-# The graph, in pixels: between the two sides, between two lines, above the first line, from a node
-# to its name; the room for one letter; the thickness of curves.
-_BETWEEN, _STEP, _TOP, _GAP = 210, 26, 40, 12
-_LETTER = 7.5
-_THINNEST, _THICKEST = 0.8, 6.0
 
 
 @dataclass(frozen=True)
@@ -114,7 +104,7 @@ def landmark_section(data: str, fitted: FittedModel) -> Section:
         Text(f"The model: {model}", note=True),
     ]
     if n_landmarks:
-        parts.append(LandmarkExplorer.from_model(fitted))
+        parts.append(LandmarkMap.from_model(fitted))
     if fitted.path is not None:
         parts += [Heading("How many landmarks are enough"), _path_figure(fitted.path)]
     if fitted.X is not None:
@@ -123,8 +113,8 @@ def landmark_section(data: str, fitted: FittedModel) -> Section:
 
 
 @dataclass(frozen=True)
-class LandmarkExplorer:
-    """Heat map and graph of which landmark recovers which label.
+class LandmarkMap:
+    """Heat map of which landmark recovers which label.
 
     Parameters
     ----------
@@ -145,7 +135,7 @@ class LandmarkExplorer:
     strengths: Sequence[float]
 
     @classmethod
-    def from_model(cls, fitted: FittedModel) -> LandmarkExplorer:
+    def from_model(cls, fitted: FittedModel) -> LandmarkMap:
         """Take the strongest landmarks of a model and the labels they recover most."""
         found = LandmarkWeights.from_estimator(fitted.model).strongest(MOST_LANDMARKS, MOST_LABELS)
         form = fitted.model.label_format_
@@ -160,7 +150,7 @@ class LandmarkExplorer:
         )
 
     def to_html(self, number: int) -> str:
-        """Return heat map, graph and the place where a label tells its story."""
+        """Return the heat map."""
         hidden = len(self.names) - len(self.labels)
         shown = (
             f" Shown are {len(self.labels)} of {len(self.names)} labels, those that landmarks "
@@ -169,21 +159,13 @@ class LandmarkExplorer:
             else ""
         )
         return (
-            '<div class="landmarks">\n<h3>Which landmark recovers which label</h3>\n'
-            f'<div class="pair"><figure><div class="wide">{self._graph()}</div>\n'
-            "<figcaption>Landmarks (filled) on the left, all labels on the right. A curve is a "
-            "weight in the label's score: the thicker, the larger; dashed where it is negative. "
-            f"Each label has at most its {EDGES_PER_LABEL} strongest.{shown}</figcaption>"
-            "</figure>\n"
+            "<h3>Which landmark recovers which label</h3>\n"
             '<figure><div class="wide" tabindex="0" role="region" aria-label="Heat map">'
             f"{self._heat_map()}</div>\n"
             "<figcaption>Weight of the landmark (row) in the score of the label (column), positive "
             "blue, negative orange with a minus sign. A frame marks a landmark's own label; a "
-            "column without a frame is recovered from other labels alone.</figcaption></figure>"
-            "</div>\n"
-            '<div class="telling" role="status">Point at a label or tap it to see what it recovers '
-            "and what recovers it; with the keyboard, Tab to the graph and move with the arrows."
-            "</div>\n</div>"
+            f"column without a frame is recovered from other labels alone.{shown}</figcaption>"
+            "</figure>"
         )
 
     @property
@@ -220,72 +202,6 @@ class LandmarkExplorer:
         return (
             f'<table class="heat{dense}"><thead><tr><td></td>{head}</tr></thead>\n'
             f"<tbody>\n{body}\n</tbody></table>"
-        )
-
-    def _graph(self) -> str:
-        tallest = max(len(self.landmarks), len(self.labels))
-        longest = max(len(_shortened(self.names[label])) for label in self.labels)
-        left_x = int(_LETTER * longest) + 2 * _GAP
-        right_x = left_x + _BETWEEN
-        width = right_x + left_x
-        height = _TOP + _STEP * tallest + 10
-
-        def spread(count: int) -> np.ndarray:
-            return _TOP + _STEP * tallest * (np.arange(count) + 0.5) / count
-
-        left = dict(zip(self.landmarks, spread(len(self.landmarks))))
-        # Labels stand near the landmarks that recover them: fewer curves cross.
-        sizes = np.abs(self.weights)
-        middle = np.arange(len(self.landmarks)) @ sizes / np.maximum(sizes.sum(axis=0), 1e-12)
-        order = [self.labels[column] for column in np.argsort(middle, kind="stable")]
-        right = dict(zip(order, spread(len(order))))
-
-        curves, negative = [], ' class="minus"'
-        half = (left_x + right_x) / 2
-        largest = sizes.max() or 1.0
-        for column, label in enumerate(self.labels):
-            for row in np.argsort(-sizes[:, column], kind="stable")[:EDGES_PER_LABEL]:
-                weight, landmark = self.weights[row, column], self.landmarks[row]
-                share = abs(weight) / largest
-                if share < WEAKEST_EDGE:
-                    break
-                thickness = _THINNEST + (_THICKEST - _THINNEST) * share
-                start, end = left[landmark], right[label]
-                curves.append(
-                    f'<path data-from="{landmark}" data-to="{label}"'
-                    f"{negative if weight < 0 else ''} "
-                    f'stroke-width="{thickness:.1f}" d="M{left_x} {start:.0f}C{half:.0f} '
-                    f'{start:.0f} {half:.0f} {end:.0f} {right_x} {end:.0f}"/>'
-                )
-        nodes = [
-            self._node(label, side, x, y, first=(side == "left" and position == 0))
-            for side, x, places in (("left", left_x, left), ("right", right_x, right))
-            for position, (label, y) in enumerate(places.items())
-        ]
-        return (
-            f'<svg class="graph" viewBox="0 0 {width} {height}" style="--width:{width}px" '
-            'role="group" aria-label="Graph of landmarks and the labels they recover">'
-            f'<text class="side" x="{left_x}" y="18" text-anchor="end">landmark</text>'
-            f'<text class="side" x="{right_x}" y="18">label</text>'
-            f"{''.join(curves)}{''.join(nodes)}</svg>"
-        )
-
-    def _node(self, label: int, side: str, x: int, y: float, first: bool) -> str:
-        name = self.names[label]
-        landmark = label in self.landmarks
-        words = f"{name}, {'landmark' if side == 'left' else 'label'}"
-        text_x, anchor = (x - _GAP, ' text-anchor="end"') if side == "left" else (x + _GAP, "")
-        box_width = (x if side == "left" else x - _BETWEEN) + _GAP
-        # The rectangle makes the whole line answer to the pointer, not the letters alone.
-        box_x = 0 if side == "left" else x - _GAP
-        return (
-            f'<g class="node{" landmark" if landmark else ""}" data-label="{label}" '
-            f'data-side="{side}" data-height="{y:.0f}" tabindex="{0 if first else -1}" '
-            f'role="img" aria-label="{html.escape(words)}"><title>{html.escape(name)}</title>'
-            f'<rect x="{box_x}" y="{y - _STEP / 2:.0f}" width="{box_width}" height="{_STEP}" '
-            f'fill="transparent"/><circle cx="{x}" cy="{y:.0f}" r="5"/>'
-            f'<text x="{text_x}" y="{y + 4.5:.1f}"{anchor}>'
-            f"{html.escape(_shortened(name))}</text></g>"
         )
 
 
@@ -358,10 +274,6 @@ class ExamplePredictions:
             base = signed(explanation.base[label], plus=False)
             lines.append(f"{names[label]} {score} = base {base}, {', '.join(named)}")
         return lines
-
-
-def _shortened(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
 
 
 _SYMBOLS = {"landmark": "★", "correct": "✓", "missed": "○", "wrong": "✗"}

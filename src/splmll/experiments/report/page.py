@@ -11,13 +11,15 @@ import hashlib
 import html
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from string import Template
 from typing import Any, Protocol
+
+import pandas as pd
 
 from splmll.atomic import atomic_write
 
@@ -147,6 +149,77 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Written:
+    """HTML that this package wrote itself; nothing in it is escaped any more.
+
+    Parameters
+    ----------
+    markup : str
+        What stands there.
+    caption : str, default=""
+        What it shows, in plain text.
+    """
+
+    markup: str
+    caption: str = ""
+
+    def to_html(self, number: int) -> str:
+        """Return it, in a box that scrolls sideways where the screen is narrow."""
+        if not self.caption:
+            return self.markup
+        # Whoever scrolls with the keyboard must be able to reach the box.
+        return (
+            f'<figure><div class="wide" tabindex="0" role="region" aria-label="table {number}">'
+            f"{self.markup}</div><figcaption>{html.escape(self.caption)}</figcaption></figure>"
+        )
+
+
+def styled(
+    shown: pd.DataFrame,
+    marks: pd.DataFrame | None,
+    caption: str,
+    is_ours: Callable[[str], bool] = lambda name: False,
+    *,
+    name: str = "",
+) -> Written:
+    """Return a frame of cells that are HTML already as a table that can be sorted.
+
+    Parameters
+    ----------
+    shown : DataFrame of str
+        The cells; its index names the methods and is escaped, as are its columns.
+    marks : DataFrame of str or None
+        ``"best"``, ``"second"`` or nothing for every cell.
+    caption : str
+        What the table shows.
+    is_ours : callable, default=none of them
+        Which rows stand out.
+    name : str, default=""
+        Name of the data set.
+
+    Returns
+    -------
+    part : Written
+    """
+    names = [str(each) for each in shown.index]
+    # Methods may have several lines, which Styler's classes cannot tell apart by name.
+    plain = shown.reset_index(drop=True).rename_axis(columns=None)
+    style = plain.style.format_index(escape="html", axis=1)
+    style = style.relabel_index([html.escape(each) for each in names], axis=0)
+    if marks is not None:
+        style = style.set_td_classes(marks.reset_index(drop=True).fillna(""))
+    ours = [is_ours(each) for each in names]
+    style = style.apply_index(
+        lambda _: ["color: var(--accent); font-weight: 650" if each else "" for each in ours]
+    )
+    key = hashlib.sha256(f"{caption}{name}{names}".encode()).hexdigest()[:8]
+    attributes = f'class="numbers" data-name="{html.escape(name)}"'
+    markup = style.set_uuid(key).to_html(table_attributes=attributes)
+    markup = markup.replace('<th class="blank level0" >&nbsp;</th>', '<th scope="col">method</th>')
+    return Written(markup, caption or "Sort by a click on the title of a column.")
+
+
+@dataclass(frozen=True)
 class Heading:
     """A title inside a section.
 
@@ -177,7 +250,7 @@ class Folded:
     ----------
     title : str
         What stands there until then.
-    parts : sequence of Text or Table
+    parts : sequence of Text, Table or Written
         The content; it must not need numbers of its own, as figures do.
 
     Examples
@@ -188,7 +261,7 @@ class Folded:
     """
 
     title: str
-    parts: Sequence[Text | Table]
+    parts: Sequence[Text | Table | Written]
 
     def to_html(self, number: int) -> str:
         """Return title and content."""
@@ -219,7 +292,6 @@ def build_page(
     *,
     introduction: str = "",
     opening: Sequence[Part] = (),
-    toolbar: Sequence[Part] = (),
     script: str = "",
 ) -> str:
     """Return a complete HTML page.
@@ -234,8 +306,6 @@ def build_page(
         A paragraph below the title.
     opening : sequence of parts, default=()
         What else stands above the table of contents.
-    toolbar : sequence of parts, default=()
-        What stands between the table of contents and the sections.
     script : str, default=""
         JavaScript of the page. No other script can run in it.
 
@@ -262,7 +332,7 @@ def build_page(
         return "\n".join(written)
 
     lead = f'<p class="lead">{html.escape(introduction)}</p>\n' if introduction else ""
-    head, tools = lead + write(opening), write(toolbar)
+    head = lead + write(opening)
     blocks, entries = [], []
     for position, section in enumerate(sections, start=1):
         heading = html.escape(section.title)
@@ -276,7 +346,6 @@ def build_page(
         style=package_file("report.css"),
         opening=head,
         contents=contents,
-        toolbar=tools,
         sections="\n".join(blocks),
         script=f"<script>{script}</script>" if script else "",
     )
@@ -345,7 +414,9 @@ def _svg(figure: Any, prefix: str, title: str) -> str:
     # Text stays text: smaller, searchable, and in the reader's font. The salt makes the names
     # inside the drawing, and so the page, the same every time.
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": prefix}):
-        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+        figure.savefig(
+            buffer, format="svg", transparent=True, metadata={"Date": None}, bbox_inches="tight"
+        )
     drawing = buffer.getvalue()
     drawing = drawing[drawing.index("<svg") :]
     drawing = re.sub(r"<metadata>.*?</metadata>", "", drawing, flags=re.DOTALL)
@@ -386,7 +457,6 @@ $opening
 $contents
 </header>
 <main>
-$toolbar
 $sections
 </main>
 $script

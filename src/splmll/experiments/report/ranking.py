@@ -11,28 +11,10 @@ from functools import cached_property
 
 import pandas as pd
 
-from splmll.catalogue import GROUPS
-from splmll.experiments.contestants import CONTESTANTS
 from splmll.experiments.differences import difference_table
 from splmll.experiments.statistics import Ranks, average_ranks
 from splmll.experiments.table_format import FormattedTable
 from splmll.experiments.tables import CONDITIONS, Conditions, check_conditions, comparison_table
-
-OURS, OTHER = "ours", "other"
-RANK_DIGITS = 2  # decimals with which ranks are shown and compared
-
-GROUP_TITLES = {OURS: "SPL-MLL and its versions", **GROUPS, OTHER: "other methods"}
-"""Groups of methods in words, in the order in which they are shown."""
-
-
-def group_of(method: str) -> str:
-    """Return the key in `GROUP_TITLES` of a method."""
-    return CONTESTANTS[method].group if method in CONTESTANTS else OTHER
-
-
-def title_of(method: str) -> str:
-    """Return the name of a method in words, empty if it is not a known one."""
-    return CONTESTANTS[method].title if method in CONTESTANTS else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,21 +61,15 @@ class Comparison:
         Not every method need have been run on every data set. Ranked are the methods with all
         results on those data sets that together make the largest complete table.
         """
-        return self._ranks(self.measures)
-
-    def ranks_by(self, measure: str) -> Ranks | None:
-        """Return the average ranks under one measure alone, on the same data sets as `ranks`."""
-        return self._ranks([measure])
-
-    def ranks_on(self, data: str) -> Ranks | None:
-        """Return the ranks on one data set, None if no method has all results there."""
-        if not self._complete.loc[data].any():
-            return None
-        return average_ranks(self.runs[self.runs["data"] == data], self.measures)
-
-    def _ranks(self, measures: Sequence[str]) -> Ranks | None:
         runs = self.runs[self.runs["data"].isin(self._ranked_data)]
-        return average_ranks(runs, measures) if len(runs) else None
+        return average_ranks(runs, self.measures) if len(runs) else None
+
+    def ranks_on(self, data: str) -> dict[str, float]:
+        """Return the mean rank of every method that has all results on one data set."""
+        if not self._complete.loc[data].any():
+            return {}
+        found = average_ranks(self.runs[self.runs["data"] == data], self.measures)
+        return {str(name): float(rank) for name, rank in found.frame["all"].items()}
 
     @cached_property
     def _complete(self) -> pd.DataFrame:
@@ -132,19 +108,6 @@ def comparisons_of(
     -------
     comparisons : list of Comparison
         In the order in which the conditions appear.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from splmll.experiments.report.ranking import comparisons_of
-    >>> results = pd.DataFrame([
-    ...     {"data": "yeast", "method": method, "protocol": protocol, "preprocessing": "none",
-    ...      "threshold": "own", "search": "none", "repetition": 0, "fold": 0, "seed": 0,
-    ...      "status": "done", "hamming_loss": loss}
-    ...     for protocol in ("held-out", "cv") for method, loss in [("BR", 0.21), ("RF", 0.19)]])
-    >>> first, second = comparisons_of(results, ["hamming_loss"])
-    >>> first.ranks.frame["all"].to_dict()
-    {'RF': 1.0, 'BR': 2.0}
     """
     absent = [column for column in CONDITIONS if column not in results.columns]
     if absent or results.empty:

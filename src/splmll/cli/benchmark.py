@@ -1,0 +1,122 @@
+"""``splmll benchmark``: sixteen data sets, all methods and their peers, one table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def benchmark(
+    out: Annotated[
+        Path, typer.Option(help="Folder for the store, the table, the page and the figures.")
+    ] = Path("benchmark"),
+    data: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this data set; may be given again.", show_default="all sixteen"),
+    ] = None,
+    methods: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--methods", "-m", help="A method, or several with commas.", show_default="all"
+        ),
+    ] = None,
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="Minutes: 160 rows of six small sets, ten methods."),
+    ] = False,
+    searched: Annotated[
+        bool,
+        typer.Option("--searched", help="The second table: the same search for every method."),
+    ] = False,
+    seeds: Annotated[int, typer.Option(help="How often methods with randomness run.", min=1)] = 1,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Say what would run and how long it takes; run nothing.")
+    ] = False,
+    redo: Annotated[
+        list[str] | None,
+        typer.Option(help="Throw away the results of this method and run it again."),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(help="Cells at the same time.", show_default="one on every core")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler, such as tcp://10.0.0.1:8786.")
+    ] = None,
+    processor_limit: Annotated[
+        float, typer.Option(help="Processor seconds that one cell may take.")
+    ] = 900.0,
+    memory_limit: Annotated[float, typer.Option(help="Megabytes that one cell may hold.")] = 8000.0,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Run failed cells again.")
+    ] = False,
+    freeze: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also merge the results into this table, such as the one of the library.",
+            metavar="FILE.csv.gz",
+        ),
+    ] = None,
+) -> None:
+    """Run the open benchmark, or go on with it, and show what came out.
+
+    The cheap cells run first. Every finished one is kept: stop it at any moment and give the same
+    command again.
+
+    Examples
+    --------
+        splmll benchmark --quick
+
+        splmll benchmark --plan
+
+        splmll benchmark --out results --data emotions --data yeast --jobs 2
+
+        splmll benchmark --out results --redo SPL-MLL
+    """
+    # Imported here: `splmll --help` should not wait for PyTorch.
+    import joblib
+
+    from splmll.experiments.benchmark import Benchmark, frozen_results
+    from splmll.experiments.benchmark.analysis import Standing
+    from splmll.experiments.benchmark.frozen import merge, write_results
+    from splmll.experiments.benchmark.page import summary, write_benchmark
+
+    names = [name.strip() for each in methods or [] for name in each.split(",") if name.strip()]
+    suite = Benchmark(
+        out,
+        data=data or None,
+        methods=names or None,
+        searched=searched,
+        seeds=seeds,
+        quick=quick,
+        processor_limit=processor_limit,
+        memory_limit=memory_limit,
+    )
+    n_jobs = joblib.cpu_count() if jobs is None else jobs
+    planned = suite.plan(frozen_results())
+    left_out = planned[planned["left_out"]]
+    kept = planned[~planned["left_out"]]
+    hours = suite.seeds * 1.8 * kept["seconds"].sum() / 3600 / max(1, n_jobs)
+    typer.echo(
+        f"{len(kept)} cells; all of them take about {hours:.1f} hours with {n_jobs} at the same "
+        "time, by a guess from measured cells."
+    )
+    if len(left_out):
+        pairs = ", ".join(f"{d} {m}" for d, m in zip(left_out["data"], left_out["method"]))
+        typer.echo(f"Left out, since they would run far beyond the limit: {pairs}.")
+    if plan:
+        return
+    table = suite.run(
+        n_jobs,
+        scheduler=scheduler,
+        retry_failed=retry_failed,
+        redo=redo or [],
+    )
+    files = write_benchmark(table, out, conditions=suite.describe())
+    if freeze is not None:
+        old = frozen_results(freeze) if freeze.exists() else table.iloc[:0]
+        files.append(write_results(merge(old, table), freeze))
+    typer.echo(summary(Standing(table)))
+    for file in files:
+        typer.echo(file)

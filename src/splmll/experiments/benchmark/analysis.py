@@ -1,0 +1,276 @@
+"""What the benchmark's table says: ranks, tests, wins and losses, the price, where landmarks pay.
+
+Every function takes the tidy table of :func:`splmll.experiments.benchmark.frozen_results`. A cell
+that did not finish is ranked last; a method that was not run on some of the sets is not ranked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from splmll.experiments.benchmark.suite import SETS
+from splmll.experiments.statistics import Ranks, nemenyi_test
+from splmll.metrics import MEASURES, PAPER_MEASURES
+
+REFERENCE = "SPL-MLL"
+#: One classifier for each label, none of which knows of the others.
+INDEPENDENT = ("OvR LinearSVC", "OvR LogisticRegression")
+LEVEL = 0.05
+# What the project wants of its own method.
+WANTED_FRONTS, WANTED_BEATEN = 10, 15
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """The methods of one table of the benchmark, ranked where they can be compared.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Tidy results.
+    rule : {"tuned", "own"}, default="tuned"
+        By which rule labels were predicted.
+    search : str, default="none"
+        ``"none"`` for defaults, ``"grid"`` for the second table.
+    reference : str, default="SPL-MLL"
+        The method that the others are held against.
+
+    Examples
+    --------
+    >>> from splmll.experiments import frozen_results
+    >>> from splmll.experiments.benchmark.analysis import Standing
+    >>> standing = Standing(frozen_results())
+    >>> standing.average["all"].is_monotonic_increasing
+    True
+    """
+
+    table: pd.DataFrame
+    rule: str = "tuned"
+    search: str = "none"
+    reference: str = REFERENCE
+
+    @cached_property
+    def cells(self) -> pd.DataFrame:
+        """Mean value over the seeds: a line for each set and measure, a column for each method."""
+        asked = self.table[
+            (self.table["search"] == self.search)
+            & self.table["measure"].isin(PAPER_MEASURES)
+            & self.table["rule"].isin(["scores", self.rule])
+        ]
+        cells = asked.pivot_table(
+            index=["data", "measure"], columns="method", values="value", dropna=False
+        )
+        order = [(d, m) for d in self._sets(asked) for m in PAPER_MEASURES]
+        return cells.reindex(pd.MultiIndex.from_tuples(order, names=["data", "measure"]))
+
+    @cached_property
+    def attempted(self) -> pd.DataFrame:
+        """Whether a method (column) was run on a set (line), whatever came of it."""
+        asked = self.table[self.table["search"] == self.search]
+        counts = asked.groupby(["data", "method"]).size().unstack(fill_value=0) > 0
+        return counts.reindex(self._sets(asked))
+
+    @cached_property
+    def seconds(self) -> pd.DataFrame:
+        """Processor seconds of fit and prediction: a line for each set, a column per method."""
+        asked = self.table[self.table["search"] == self.search]
+        return asked.pivot_table(index="data", columns="method", values="seconds", dropna=False)
+
+    @cached_property
+    def unfinished(self) -> pd.DataFrame:
+        """The cells that gave no result, with the reason."""
+        asked = self.table[(self.table["search"] == self.search) & (self.table["status"] != "done")]
+        return asked[["data", "method", "status"]].drop_duplicates(ignore_index=True)
+
+    @cached_property
+    def data(self) -> list[str]:
+        """The sets on which methods are ranked: those that give the largest complete table."""
+        coverage = self.attempted.sum(axis=1).sort_values(ascending=False, kind="stable")
+        best, chosen = 0, []
+        for count in range(1, len(coverage) + 1):
+            sets = list(coverage.index[:count])
+            there = self.attempted.loc[sets].all()
+            size = count * int(there.sum())
+            if size >= best and (self.reference not in there.index or there[self.reference]):
+                best, chosen = size, sets
+        return [name for name in self.attempted.index if name in chosen]
+
+    @cached_property
+    def methods(self) -> list[str]:
+        """The methods that were run on all these sets."""
+        there = self.attempted.loc[self.data].all()
+        return list(there.index[there])
+
+    @cached_property
+    def ranks_by_cell(self) -> pd.DataFrame:
+        """Rank of every method for every set and measure, 1 for the best, failures last."""
+        values = self.cells.loc[self.data, self.methods]
+        greater = [MEASURES[name].greater_is_better for name in values.index.get_level_values(1)]
+        losses = values.mul(np.where(greater, -1.0, 1.0), axis=0)
+        return losses.rank(axis=1, na_option="bottom")
+
+    @cached_property
+    def average(self) -> pd.DataFrame:
+        """Average rank of every method under every measure and under all, the best first."""
+        frame = self.ranks_by_cell.groupby(level="measure").mean().reindex(PAPER_MEASURES).T
+        frame.insert(0, "all", frame.mean(axis=1))
+        return frame.sort_values("all", kind="stable")
+
+    def ranks(self, measure: str = "all") -> Ranks:
+        """Return what the tests of :mod:`splmll.experiments.statistics` take.
+
+        Parameters
+        ----------
+        measure : str, default="all"
+            A measure, or "all" for the mean of a method's ranks under the five of the paper.
+        """
+        by_cell = self.ranks_by_cell
+        if measure == "all":
+            blocks = by_cell.groupby(level="data").mean().reindex(self.data)
+        else:
+            blocks = by_cell.xs(measure, level="measure")
+        frame = self.average[[measure]].rename(columns={measure: "all"}).sort_values("all")
+        return Ranks(frame, blocks[frame.index], tuple(self.data), "data", "")
+
+    def critical_difference(self, measure: str = "all") -> float:
+        """Return the difference of average ranks that Nemenyi's test calls significant."""
+        if len(self.data) < 2 or len(self.methods) < 2:
+            return float("nan")
+        return nemenyi_test(self.ranks(measure), LEVEL).critical_difference
+
+    def against(self) -> pd.DataFrame:
+        """Return wins, ties and losses of the reference, and whether it differs from each method.
+
+        Returns
+        -------
+        duels : DataFrame
+            A line for each other method, the hardest opponent first: wins, ties and losses over
+            sets and measures, and the p value of Wilcoxon's signed-rank test over the sets (mean
+            ranks of both), with Holm's correction.
+        """
+        ranks, mine = self.ranks_by_cell, self.ranks_by_cell[self.reference]
+        blocks = self.ranks("all").blocks
+        others = [name for name in self.methods if name != self.reference]
+        lines = pd.DataFrame(
+            {
+                "wins": [(mine < ranks[name]).sum() for name in others],
+                "ties": [(mine == ranks[name]).sum() for name in others],
+                "losses": [(mine > ranks[name]).sum() for name in others],
+                "p": _holm([_wilcoxon(blocks[self.reference], blocks[name]) for name in others]),
+            },
+            index=pd.Index(others, name="method"),
+        )
+        better = blocks[others].mean() > blocks[self.reference].mean()
+        lines["beaten"] = (lines["p"] < LEVEL) & better
+        return lines.sort_values(["losses", "wins"], ascending=[False, True], kind="stable")
+
+    def lost(self) -> pd.DataFrame:
+        """Return every set and measure on which the reference is not the best, worst first.
+
+        Returns
+        -------
+        lost : DataFrame
+            Columns data, measure, value, rank, best (who), best_value and gap.
+        """
+        lines = []
+        for (data, measure), ranks in self.ranks_by_cell.iterrows():
+            if ranks[self.reference] <= ranks.min():
+                continue
+            values = self.cells.loc[(data, measure)]
+            best = ranks.idxmin()
+            gap = abs(values[best] - values[self.reference])
+            lines.append(
+                (data, measure, values[self.reference], ranks[self.reference], best, values[best],
+                 gap)
+            )  # fmt: skip
+        columns = ["data", "measure", "value", "rank", "best", "best_value", "gap"]
+        frame = pd.DataFrame(lines, columns=columns)
+        return frame.sort_values("rank", ascending=False, kind="stable", ignore_index=True)
+
+    def front(self, data: str, measure: str = "average_precision") -> list[str]:
+        """Return the methods that no other one beats on a set at the same price, cheapest first.
+
+        Parameters
+        ----------
+        data : str
+            The set.
+        measure : str, default="average_precision"
+            What counts as accuracy.
+        """
+        sign = 1.0 if MEASURES[measure].greater_is_better else -1.0
+        accuracy = sign * self.cells.loc[(data, measure)].dropna()
+        price = self.seconds.loc[data].reindex(accuracy.index)
+        front: list[str] = []
+        best = -np.inf
+        for name in price.sort_values(kind="stable").index:
+            if accuracy[name] > best:
+                best = accuracy[name]
+                front.append(str(name))
+        return front
+
+    def fronts_of_reference(self, measure: str = "average_precision") -> list[str]:
+        """Return the sets on whose front the reference is."""
+        sets = [d for d in self.attempted.index if self.attempted.loc[d].get(self.reference, False)]
+        return [data for data in sets if self.reference in self.front(data, measure)]
+
+    def gains(self, measure: str = "average_precision") -> pd.DataFrame:
+        """Return what the reference gains over labels learnt one by one, and what a set is like.
+
+        Returns
+        -------
+        gains : DataFrame
+            A line for each set: gain over the better of `INDEPENDENT`, labels, cardinality and
+            correlation.
+        """
+        lines = {}
+        for data in self.attempted.index:
+            values = self.cells.loc[(data, measure)]
+            rivals = values.reindex(INDEPENDENT).dropna()
+            if data in SETS and self.reference in values and len(rivals):
+                known = SETS[data]
+                lines[data] = {
+                    "gain": values[self.reference] - rivals.max(),
+                    "labels": known.n_labels,
+                    "cardinality": known.cardinality,
+                    "correlation": known.correlation,
+                }
+        return pd.DataFrame.from_dict(lines, orient="index").dropna()
+
+    def goal(self) -> dict[str, bool]:
+        """Return what the project wants of its own method, each with whether it holds."""
+        average = self.average["all"]
+        fronts = self.fronts_of_reference()
+        beaten = int(self.against()["beaten"].sum())
+        place = int((average < average[self.reference]).sum()) + 1
+        n_sets = len(self.attempted)
+        return {
+            f"the best average rank: place {place} of {len(average)} with "
+            f"{average[self.reference]:.2f}, over {', '.join(self.data)}": place == 1,
+            f"on the Pareto front of average precision and processor time on {WANTED_FRONTS} of "
+            f"{len(SETS)} sets: {len(fronts)} of the {n_sets} that were run": len(fronts)
+            >= WANTED_FRONTS,
+            f"significantly better than {WANTED_BEATEN} methods (Wilcoxon, Holm, 5%): "
+            f"{beaten} of {len(average) - 1}": beaten >= WANTED_BEATEN,
+        }
+
+    def _sets(self, table: pd.DataFrame) -> list[str]:
+        there = list(table["data"].unique())
+        return [name for name in SETS if name in there] + [n for n in there if n not in SETS]
+
+
+def _wilcoxon(one: pd.Series, other: pd.Series) -> float:
+    difference = (one - other).to_numpy()
+    return 1.0 if not difference.any() else float(stats.wilcoxon(difference).pvalue)
+
+
+def _holm(p_values: list[float]) -> np.ndarray:
+    from statsmodels.stats.multitest import multipletests
+
+    if not p_values:
+        return np.empty(0)
+    return np.asarray(multipletests(p_values, method="holm")[1])

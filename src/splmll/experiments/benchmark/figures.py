@@ -1,0 +1,184 @@
+"""The benchmark's figures, fit for print: vector graphics, few colours, names that can be read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import stats
+
+from splmll.experiments.benchmark.analysis import INDEPENDENT, Standing
+from splmll.metrics import MEASURES, PAPER_MEASURES
+from splmll.plots.display import plain_text
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+OURS, OTHERS, SHADE, FRONT = "#0b6b73", "#7d8b96", "#dcefe2", "#c2562e"
+
+
+def rank_figure(standing: Standing) -> Figure:
+    """Draw average ranks, overall and by measure; the shade ends a critical difference off."""
+    average = standing.average
+    columns = ["all", *PAPER_MEASURES]
+    figure, axes = _subplots(1, len(columns), 13.0, 1.1 + 0.2 * len(average))
+    places = np.arange(len(average))
+    for column, ax in zip(columns, axes[0]):
+        ranks = average[column]
+        reach = standing.critical_difference(column)
+        if np.isfinite(reach):
+            ax.axvspan(ranks.min(), ranks.min() + reach, color=SHADE, zorder=0)
+        colours = [OURS if name == standing.reference else OTHERS for name in average.index]
+        ax.hlines(places, 1, ranks, color="#d5dbe0", linewidth=0.8)
+        ax.scatter(ranks, places, c=colours, s=22, zorder=3)
+        ax.set_title("All measures" if column == "all" else MEASURES[column].title, fontsize=9)
+        ax.set_xlim(1, len(average))
+        ax.set_yticks(places, [] if column != "all" else average.index, fontsize=7.5)
+        ax.tick_params(axis="x", labelsize=7.5)
+        ax.set_ylim(len(average) - 0.4, -0.6)
+        ax.spines[["top", "right", "left"]].set_visible(False)
+        ax.tick_params(axis="y", length=0)
+    for text in axes[0, 0].get_yticklabels():
+        plain_text(text)
+        if text.get_text() == standing.reference:
+            text.set(color=OURS, fontweight="bold")
+    figure.supxlabel("average rank, 1 is best", fontsize=9)
+    return figure
+
+
+def duel_figure(standing: Standing) -> Figure:
+    """Draw wins, ties and losses against every other method, the hardest opponent on top."""
+    duels = standing.against()
+    figure, axes = _subplots(1, 1, 7.0, 1.0 + 0.2 * len(duels))
+    ax = axes[0, 0]
+    places = np.arange(len(duels))
+    start = np.zeros(len(duels))
+    for kind, colour in (("losses", FRONT), ("ties", "#d5dbe0"), ("wins", OURS)):
+        ax.barh(places, duels[kind], left=start, color=colour, label=kind, height=0.75)
+        start += duels[kind].to_numpy()
+    names = [f"{name} *" if beaten else name for name, beaten in duels["beaten"].items()]
+    for text in ax.set_yticks(places, names, fontsize=7.5) and ax.get_yticklabels():
+        plain_text(text)
+    ax.set_ylim(len(duels) - 0.4, -0.6)
+    ax.set_xlabel(f"sets and measures on which {standing.reference} loses, ties, wins", fontsize=9)
+    ax.legend(ncols=3, frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(0, 1.0))
+    ax.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def price_figure(standing: Standing, measure: str = "average_precision") -> Figure:
+    """Draw accuracy against processor time on every set, with the front of what is worth it."""
+    sets = list(standing.attempted.index)
+    n_columns = min(4, len(sets))
+    n_rows = -(-len(sets) // n_columns)
+    figure, axes = _subplots(n_rows, n_columns, 3.1 * n_columns, 2.5 * n_rows)
+    for ax in axes.ravel()[len(sets) :]:
+        ax.set_visible(False)
+    for data, ax in zip(sets, axes.ravel()):
+        values = standing.cells.loc[(data, measure)].dropna()
+        seconds = standing.seconds.loc[data].reindex(values.index).clip(lower=1e-3)
+        ax.scatter(seconds, values, s=10, color=OTHERS, alpha=0.8)
+        front = standing.front(data, measure)
+        ax.plot(
+            seconds[front], values[front], "-", color=FRONT, linewidth=1, drawstyle="steps-post"
+        )
+        ax.scatter(seconds[front], values[front], s=14, color=FRONT, zorder=3)
+        if standing.reference in values:
+            ax.scatter(
+                seconds[standing.reference], values[standing.reference], s=55, marker="*",
+                color=OURS, zorder=4, label=standing.reference,
+            )  # fmt: skip
+        ax.set_xscale("log")
+        ax.set_title(data, fontsize=9)
+        # The worst ones would squeeze all the others together.
+        low = values.quantile(0.15)
+        ax.set_ylim(low - 0.15 * (values.max() - low), values.max() + 0.08 * (values.max() - low))
+        ax.tick_params(labelsize=7)
+        ax.spines[["top", "right"]].set_visible(False)
+    handles, names = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside upper left", frameon=False, fontsize=8)
+    figure.supxlabel("processor seconds for fit and prediction", fontsize=9)
+    figure.supylabel(MEASURES[measure].title, fontsize=9)
+    return figure
+
+
+def gain_figure(standing: Standing, measure: str = "average_precision") -> Figure:
+    """Draw the gain over labels learnt one by one against what the labels of a set are like."""
+    gains = standing.gains(measure)
+    titles = {
+        "labels": "number of labels",
+        "cardinality": "labels of a row",
+        "correlation": "largest correlation of a label, mean",
+    }
+    figure, axes = _subplots(1, 3, 11.0, 3.6)
+    for (column, title), ax in zip(titles.items(), axes[0]):
+        ax.axhline(0, color="#b9c3cb", linewidth=0.8)
+        ax.scatter(gains[column], 100 * gains["gain"], s=24, color=OURS)
+        for name, line in gains.iterrows():
+            text = ax.annotate(
+                name.removesuffix("-densehue"), (line[column], 100 * line["gain"]),
+                xytext=(4, 3), textcoords="offset points", fontsize=7,
+            )  # fmt: skip
+            plain_text(text)
+        if column != "correlation":
+            ax.set_xscale("log")
+        if len(gains) > 3:
+            tendency = stats.spearmanr(gains[column], gains["gain"]).statistic
+            title += f"   (Spearman {tendency:+.2f})"
+        ax.set_xlabel(title, fontsize=8.5)
+        ax.margins(x=0.15)
+        ax.tick_params(labelsize=7.5)
+        ax.spines[["top", "right"]].set_visible(False)
+    axes[0, 0].set_ylabel(f"gain in {MEASURES[measure].title.lower()}, points", fontsize=8.5)
+    return figure
+
+
+CAPTIONS = {
+    "ranks": "Average ranks over {sets} sets among {methods} methods, all measures and each of the "
+    "five; 1 is best. What lies in the shade is within a critical difference (Nemenyi, 5%) of the "
+    "best.",
+    "duels": "{reference} against every other method: sets and measures lost, tied and won, the "
+    "hardest opponent on top. A star marks methods that it beats significantly (Wilcoxon over sets "
+    "with Holm's correction, 5%).",
+    "price": "Average precision against processor seconds on every set. The line is the front: "
+    "no method on it is both slower and worse than another. The lowest methods are cut off.",
+    "gains": f"Gain in average precision of {{reference}} over the better of {INDEPENDENT[0]} and "
+    f"{INDEPENDENT[1]}, which learn every label by itself, against what the labels are like.",
+}
+
+
+def all_figures(standing: Standing) -> dict[str, tuple[Figure, str]]:
+    """Return the figures with their captions, by name.
+
+    Parameters
+    ----------
+    standing : Standing
+        What is drawn.
+
+    Returns
+    -------
+    figures : dict of str to (Figure, str)
+    """
+    facts = {
+        "sets": len(standing.data),
+        "methods": len(standing.methods),
+        "reference": standing.reference,
+    }
+    made: dict[str, Any] = {
+        "ranks": rank_figure,
+        "duels": duel_figure,
+        "price": price_figure,
+        "gains": gain_figure,
+    }
+    if standing.gains().empty:
+        del made["gains"]
+    if len(standing.methods) < 2:
+        del made["duels"]
+    return {name: (draw(standing), CAPTIONS[name].format(**facts)) for name, draw in made.items()}
+
+
+def _subplots(n_rows: int, n_columns: int, width: float, height: float) -> tuple[Figure, Any]:
+    from matplotlib.figure import Figure as Canvas
+
+    figure = Canvas(figsize=(width, height), layout="constrained")
+    return figure, figure.subplots(n_rows, n_columns, squeeze=False)

@@ -1,0 +1,253 @@
+"""The open benchmark: rows and rules, peers, the tidy table, what is made of it, and its freeze."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from experiment_problems import small_data
+from sklearn.linear_model import LogisticRegression
+from sklearn.multioutput import ClassifierChain
+
+from splmll.experiments import frozen_results
+from splmll.experiments.benchmark import SETS, Benchmark
+from splmll.experiments.benchmark.analysis import Standing
+from splmll.experiments.benchmark.frozen import (
+    COLUMNS,
+    merge,
+    read_own_results,
+    tidy,
+    write_results,
+)
+from splmll.experiments.benchmark.page import summary, write_benchmark
+from splmll.experiments.benchmark.peers import Peer, peers
+from splmll.experiments.protocol import BenchmarkProtocol
+from splmll.experiments.runner import Experiment
+from splmll.experiments.store import Store
+from splmll.experiments.unit import Unit, run_unit
+
+DATA = small_data(n_rows=240)
+CHEAP = ["BR", "ML-kNN", "PLST"]
+
+
+def table_of(values: dict[tuple[str, str], float], **changes: object) -> pd.DataFrame:
+    """A tidy table in which every measure of a cell says the same: so good is the method."""
+    lines = []
+    for (data, method), good in values.items():
+        done = not np.isnan(good)
+        for measure, rule in (
+            ("ranking_loss", "scores"),
+            ("average_precision", "scores"),
+            *((name, rule) for name in ("hamming_loss", "micro_f1", "macro_f1")
+              for rule in ("tuned", "own")),
+        ):  # fmt: skip
+            value = 1 - good if measure.endswith("loss") else good
+            line = {"data": data, "method": method, "measure": measure, "rule": rule, "seed": 0}
+            line |= {"value": value, "search": "none", "status": "done" if done else "timeout"}
+            line |= {"seconds": 1.0, "memory_mb": 1.0, "n_train": 9, "n_test": 9, "versions": "v"}
+            lines.append(line | changes)
+    return pd.DataFrame(lines, columns=list(COLUMNS))
+
+
+# Rows and rules ---------------------------------------------------------------------------------
+
+
+def test_the_threshold_is_chosen_on_rows_that_a_second_fit_has_not_seen() -> None:
+    protocol = BenchmarkProtocol()
+    (part,) = protocol.repetition(DATA, 0)
+    assert set(part.train).isdisjoint(part.test)
+    assert set(part.threshold_rows) <= set(part.train)
+    assert len(part.test) == 80
+    assert len(part.threshold_rows) == 60
+    result = run_unit(Unit("ML-kNN", DATA, protocol))
+    assert result.arrays is not None
+    np.testing.assert_array_equal(result.arrays.validation_truth, DATA.Y[part.threshold_rows])
+    assert result.arrays.validation_scores.shape == (60, DATA.Y.shape[1])
+
+
+def test_few_rows_for_a_quick_look() -> None:
+    (part,) = BenchmarkProtocol(most_train=100, most_test=30).repetition(DATA, 0)
+    assert (len(part.train), len(part.test)) == (100, 30)
+
+
+def test_features_are_scaled_where_it_suits_them() -> None:
+    X = np.array([[0.0, 5.0], [1.0, 7.0]])
+    unit = Unit("ML-kNN", DATA, BenchmarkProtocol(), preprocessing="suited")
+    assert type(unit.make_model(X)[0]).__name__ == "StandardScaler"
+    assert not hasattr(unit.make_model((X > 0.5).astype(float)), "steps")
+
+
+def test_every_peer_learns_and_ranks_a_label_without_rows_last() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    Y = np.column_stack([X[:, 0] > 0, X[:, 1] > 0, np.zeros(80)]).astype(int)
+    for name in ("OvR LinearSVC", "ClassifierChain", "ExtraTrees"):
+        model = peers()[name].fit(X, Y)
+        scores = model.decision_function(X)
+        assert (scores[:, 2] < scores[:, :2].min()).all(), name
+        assert (model.predict(X)[:, :2] == Y[:, :2]).mean() > 0.9, name
+    assert "estimator__estimator__C" in peers()["OvR LinearSVC"].search_space
+
+
+def test_a_peer_that_the_search_varies_is_not_changed() -> None:
+    chain = ClassifierChain(LogisticRegression())
+    peer = Peer(chain).fit(DATA.X, DATA.Y)
+    assert not hasattr(chain, "estimators_")
+    assert hasattr(peer.estimator_, "estimators_")
+
+
+# The table --------------------------------------------------------------------------------------
+
+
+def test_a_store_becomes_a_tidy_table_and_a_method_can_be_done_again(tmp_path: Path) -> None:
+    experiment = Experiment(DATA, ["ML-kNN", "PLST"], BenchmarkProtocol())
+    experiment.run(tmp_path, isolate=False, progress=False)
+    store = Store(tmp_path)
+    table = tidy(store)
+    assert list(table.columns) == list(COLUMNS)
+    assert set(table["rule"]) == {"scores", "tuned", "own"}
+    # Three labels have no measure of the first five.
+    assert set(table.loc[table["value"].isna(), "measure"]) == {"ndcg_at_5"}
+    assert (table["seconds"] >= 0).all()
+    micro = table[table["measure"] == "micro_f1"].pivot(
+        index="method", columns="rule", values="value"
+    )
+    results = store.results().set_index("method")
+    np.testing.assert_allclose(micro["own"], results.loc[micro.index, "micro_f1"], atol=1e-6)
+    assert store.forget("PLST") == 1
+    assert set(tidy(store)["method"]) == {"ML-kNN"}
+
+
+def test_new_cells_replace_old_ones_and_bytes_are_the_same(tmp_path: Path) -> None:
+    old = table_of({("flags", "BR"): 0.1, ("flags", "RF"): 0.2})
+    new = table_of({("flags", "BR"): 0.3})
+    both = merge(old, new)
+    assert len(both) == len(old)
+    found = both[both["measure"] == "average_precision"].set_index("method")["value"]
+    assert found.to_dict() == {"BR": 0.3, "RF": 0.2}
+    first, second = (write_results(both, tmp_path / name).read_bytes() for name in ("a", "b"))
+    assert first == second
+    pd.testing.assert_frame_equal(frozen_results(tmp_path / "a"), both, check_dtype=False)
+
+
+def test_results_of_ones_own_are_checked(tmp_path: Path) -> None:
+    file = tmp_path / "mine.csv"
+    file.write_text("data,method,measure,value\nflags,Mine,micro_f1,0.9\n")
+    mine = read_own_results(file)
+    assert mine["rule"].tolist() == ["tuned"]
+    for text, message in (
+        ("data,method,value\nflags,Mine,0.9\n", "no column 'measure'"),
+        ("data,method,measure,value\nflags,Mine,f7,0.9\n", "no measure 'f7'"),
+        ("data,method,measure,value\nmoon,Mine,micro_f1,0.9\n", "no results on 'moon'"),
+    ):
+        file.write_text(text)
+        with pytest.raises(ValueError, match=message):
+            read_own_results(file)
+
+
+# What is made of it -----------------------------------------------------------------------------
+
+
+def test_what_did_not_finish_is_last_and_what_was_not_run_is_not_ranked() -> None:
+    values = {(d, m): v for d in ("flags", "scene") for m, v in
+              (("SPL-MLL", 0.8), ("BR", 0.9), ("RF", 0.5))}  # fmt: skip
+    values["scene", "BR"] = np.nan
+    values["flags", "LP"] = 0.99
+    standing = Standing(table_of(values))
+    assert set(standing.methods) == {"SPL-MLL", "BR", "RF"}
+    ranks = standing.ranks_by_cell
+    assert (ranks.loc["scene", "BR"] == 3).all()
+    assert standing.average["all"].to_dict() == {"SPL-MLL": 1.5, "BR": 2.0, "RF": 2.5}
+    lost = standing.lost()
+    assert set(lost["data"]) == {"flags"}
+    assert set(lost["best"]) == {"BR"}
+    assert standing.unfinished.to_dict("records") == [
+        {"data": "scene", "method": "BR", "status": "timeout"}
+    ]
+    duels = standing.against()
+    assert duels.loc["BR", ["wins", "losses"]].tolist() == [5, 5]
+    assert duels.loc["RF", ["wins", "losses"]].tolist() == [10, 0]
+
+
+def test_clear_wins_on_many_sets_are_significant_and_ties_are_not() -> None:
+    rng = np.random.default_rng(0)
+    values = {}
+    for number in range(12):
+        good = rng.uniform(0.6, 0.9)
+        values |= {(f"d{number}", "SPL-MLL"): good, (f"d{number}", "same"): good,
+                   (f"d{number}", "worse"): good - 0.2}  # fmt: skip
+    duels = Standing(table_of(values)).against()
+    assert duels["beaten"].to_dict() == {"same": False, "worse": True}
+
+
+def test_the_front_has_no_method_that_is_slower_and_worse() -> None:
+    table = pd.concat(
+        [
+            table_of({("flags", "cheap"): 0.6}, seconds=1.0),
+            table_of({("flags", "silly"): 0.5}, seconds=5.0),
+            table_of({("flags", "SPL-MLL"): 0.9}, seconds=9.0),
+        ]
+    )
+    standing = Standing(table)
+    assert standing.front("flags") == ["cheap", "SPL-MLL"]
+    assert standing.fronts_of_reference() == ["flags"]
+
+
+def test_the_page_begins_with_what_is_lost(tmp_path: Path) -> None:
+    values = {(d, m): v for d in ("flags", "scene", "yeast") for m, v in
+              (("SPL-MLL", 0.8), ("BR", 0.9), ("OvR LinearSVC", 0.7))}  # fmt: skip
+    table = table_of(values)
+    files = {file.name: file for file in write_benchmark(table, tmp_path, conditions="By chance.")}
+    page = files["benchmark.html"].read_text("utf-8")
+    titles = [part.split("</h2>")[0] for part in page.split("<h2>")[1:]]
+    assert titles[0] == "Where SPL-MLL is not the best"
+    assert "Not run yet: emotions" in page
+    assert {"ranks.pdf", "duels.svg", "price.png", "gains.pdf", "results.csv.gz"} <= set(files)
+    assert summary(Standing(table)).startswith("SPL-MLL is not the best on 15 of 15")
+
+
+# The plan and the freeze ------------------------------------------------------------------------
+
+
+def test_the_plan_begins_with_what_is_cheap() -> None:
+    cells = {("flags", m): 0.5 for m in ("BR", "CLR")} | {("yeast", m): 0.5 for m in ("BR", "CLR")}
+    known = table_of(cells)
+    known["seconds"] = [
+        {"BR": 1.0, "CLR": 100.0}[m] * (9 if d == "yeast" else 1)
+        for d, m in zip(known["data"], known["method"])
+    ]
+    suite = Benchmark("out", data=["flags", "yeast", "delicious"], methods=["CLR", "BR"])
+    plan = suite.plan(known)
+    assert (plan["data"] + plan["method"]).iloc[0] == "flagsBR"
+    left_out = plan[plan["left_out"]]
+    assert left_out[["data", "method"]].to_numpy().tolist() == [["delicious", "CLR"]]
+
+
+def test_wrong_names_get_a_hint() -> None:
+    with pytest.raises(ValueError, match="Did you mean 'yeast'"):
+        Benchmark("out", data=["yeats"])
+    with pytest.raises(ValueError, match="Did you mean 'ExtraTrees'"):
+        Benchmark("out", methods=["ExtraTree"])
+
+
+def test_the_frozen_table_is_small_and_names_what_exists() -> None:
+    file = Path(__file__).parents[2] / "src/splmll/experiments/benchmark/frozen.csv.gz"
+    assert file.stat().st_size < 500_000
+    table = frozen_results()
+    assert set(table["data"]) <= set(SETS)
+    assert not table.duplicated(["data", "method", "measure", "rule", "seed", "search"]).any()
+
+
+@pytest.mark.parametrize("data", ["flags", "emotions"])
+def test_cheap_cells_come_out_as_they_were_frozen(data: str, data_home: Path) -> None:
+    suite = Benchmark("unused", data=[data], methods=CHEAP)
+    frozen = frozen_results().query("data == @data and search == 'none' and seed == 0")
+    for name, estimator in suite.methods.items():
+        unit = Unit(name, data, BenchmarkProtocol(), estimator=estimator, preprocessing="suited")
+        fresh = run_unit(unit)
+        cell = frozen[(frozen["method"] == name) & (frozen["rule"] != "tuned")]
+        assert len(cell) == 10
+        for measure, value in zip(cell["measure"], cell["value"]):
+            assert fresh.measures[measure] == pytest.approx(value, abs=1e-4), (name, measure)
