@@ -133,7 +133,7 @@ def compare(
                 f"--folds is cross-validation; leave out --protocol {protocol}."
             )
         asked = CrossValidation(n_folds=folds)
-    reading = {"delimiter": delimiter, "min_count": min_count}
+    reading: dict[str, Any] = {"delimiter": delimiter, "min_count": min_count}
     reading |= {"text": text or [], "ignore": ignore or []}
     sources = _sources(data, test, labels or [], reading)
     experiment = Experiment(

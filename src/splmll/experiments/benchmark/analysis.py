@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -133,7 +134,7 @@ class Standing:
         if measure == "all":
             blocks = by_cell.groupby(level="data").mean().reindex(self.data)
         else:
-            blocks = by_cell.xs(measure, level="measure")
+            blocks = pd.DataFrame(by_cell.xs(measure, level="measure"))
         frame = self.average[[measure]].rename(columns={measure: "all"}).sort_values("all")
         return Ranks(frame, blocks[frame.index], tuple(self.data), "data", "")
 
@@ -178,11 +179,12 @@ class Standing:
             Columns data, measure, value, rank, best (who), best_value and gap.
         """
         lines = []
-        for (data, measure), ranks in self.ranks_by_cell.iterrows():
+        for data, measure in self.ranks_by_cell.index:
+            ranks = _line(self.ranks_by_cell, (data, measure))
             if ranks[self.reference] <= ranks.min():
                 continue
-            values = self.cells.loc[(data, measure)]
-            best = ranks.idxmin()
+            values = _line(self.cells, (data, measure))
+            best = str(ranks.idxmin())
             gap = abs(values[best] - values[self.reference])
             lines.append(
                 (data, measure, values[self.reference], ranks[self.reference], best, values[best],
@@ -203,8 +205,8 @@ class Standing:
             What counts as accuracy.
         """
         sign = 1.0 if MEASURES[measure].greater_is_better else -1.0
-        accuracy = sign * self.cells.loc[(data, measure)].dropna()
-        price = self.seconds.loc[data].reindex(accuracy.index)
+        accuracy = sign * _line(self.cells, (data, measure)).dropna()
+        price = _line(self.seconds, data).reindex(accuracy.index)
         front: list[str] = []
         best = -np.inf
         for name in price.sort_values(kind="stable").index:
@@ -266,6 +268,11 @@ class Standing:
 def _wilcoxon(one: pd.Series, other: pd.Series) -> float:
     difference = (one - other).to_numpy()
     return 1.0 if not difference.any() else float(stats.wilcoxon(difference).pvalue)
+
+
+def _line(frame: pd.DataFrame, name: Any) -> Any:
+    """One line of a table, by its name."""
+    return frame.loc[name]
 
 
 def _holm(p_values: list[float]) -> np.ndarray:

@@ -116,7 +116,7 @@ def gain_figure(standing: Standing, measure: str = "average_precision") -> Figur
         ax.scatter(gains[column], 100 * gains["gain"], s=24, color=OURS)
         for name, line in gains.iterrows():
             text = ax.annotate(
-                name.removesuffix("-densehue"), (line[column], 100 * line["gain"]),
+                str(name).removesuffix("-densehue"), (line[column], 100 * line["gain"]),
                 xytext=(4, 3), textcoords="offset points", fontsize=7,
             )  # fmt: skip
             plain_text(text)

@@ -124,7 +124,7 @@ def read_own_results(path: str | os.PathLike[str]) -> pd.DataFrame:
     of_labels = mine["measure"].map(lambda name: MEASURES[name].needs == "labels")
     if "rule" not in mine:
         mine["rule"] = np.where(of_labels, "tuned", "scores")
-    usual = {"seed": 0, "search": "none", "status": "done", "versions": ""}
+    usual: dict[str, Any] = {"seed": 0, "search": "none", "status": "done", "versions": ""}
     for column in COLUMNS:
         if column not in mine:
             mine[column] = usual.get(column, np.nan)

@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -260,7 +262,7 @@ def _conditions(table: pd.DataFrame, standing: Standing, conditions: str) -> lis
     return parts
 
 
-def _figure(figures: dict[str, tuple[object, str]], name: str) -> Figure:
+def _figure(figures: Mapping[str, tuple[Any, str]], name: str) -> Figure:
     return Figure(*figures[name])
 
 

@@ -297,7 +297,8 @@ class _Guess:
             self._cells = pd.DataFrame(columns=columns)
         else:
             plain = known[(known["search"] == "none") & known["data"].isin(SETS)]
-            self._cells = plain.groupby(["data", "method"], as_index=False)["seconds"].max()
+            longest = plain.groupby(["data", "method"])["seconds"].max()
+            self._cells = longest.reset_index()
 
     def seconds(self, data: str, method: str) -> tuple[float, bool]:
         """Return a guess and whether it rests on cells of this method."""

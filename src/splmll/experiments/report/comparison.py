@@ -244,7 +244,7 @@ def _data_parts(comparison: Comparison, data: str) -> list[Part]:
     lines = cells.assign(shown=[_shown(line) for line in cells.to_dict("records")])
     table = lines.pivot(index="method", columns="measure", values=["shown", "mark"])
     shown, marks = (
-        table[kind].reindex(methods)[list(titles)].rename(columns=titles)
+        pd.DataFrame(table[kind]).reindex(methods)[list(titles)].rename(columns=titles)
         for kind in ("shown", "mark")
     )
     shown["mean rank"] = [f"{ranks[name]:.2f}" if name in ranks else MISSING for name in methods]
