@@ -182,7 +182,7 @@ def test_tables_fill_only_what_is_marked(tmp_path: Path) -> None:
 
 def test_every_speed_script_is_run_or_says_why_not() -> None:
     on_accuracy = {"landmark_quality", "label_space_curves", "landmark_selection", "never_worse"}
-    on_accuracy |= {"annotation", "sparse_methods", "text_tagging"}
+    on_accuracy |= {"annotation", "embedding_choice", "sparse_methods", "text_tagging"}
     helpers = {"__init__", "__main__", "measuring", "generated", "tables"}
     scripts = {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
     assert scripts - helpers - on_accuracy == set(runner.SCRIPTS)
