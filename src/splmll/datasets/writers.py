@@ -184,7 +184,7 @@ def _table(dataset: Dataset, path: Path, label_prefix: str) -> pd.DataFrame:
         raise DatasetError("a label has an empty name; rename it", path=path)
     n_rows = dataset.X.shape[0]
     check_cells(n_rows, dataset.X.shape[1] + dataset.Y.shape[1], path)
-    X = dense(dataset.X)
+    X = dataset.X
     if isinstance(X, pd.DataFrame):
         columns: dict[str, Any] = {}
         for position, (name, kind) in enumerate(zip(dataset.feature_names, _kinds(dataset))):
@@ -198,7 +198,7 @@ def _table(dataset: Dataset, path: Path, label_prefix: str) -> pd.DataFrame:
                 columns[name] = texts
         features = pd.DataFrame(columns)
     else:
-        features = pd.DataFrame(X, columns=pd.Index(dataset.feature_names))
+        features = pd.DataFrame(dense(X), columns=pd.Index(dataset.feature_names))
     names = [label_prefix + name for name in dataset.label_names]
     labels = pd.DataFrame(dense(dataset.Y).astype(np.uint8), columns=pd.Index(names))
     return pd.concat([features, labels], axis=1)
