@@ -177,9 +177,9 @@ def test_raw_features_ruin_a_network_only_without_scaling() -> None:
     raw_test[:, -1] = 1e6 * (raw_test[:, -1] + 5)
     measured = {}
     for name, scale, x, x_test in (
-        ("tidy", True, X, X_test),
-        ("raw, scaled", True, raw, raw_test),
-        ("raw", False, raw, raw_test),
+        ("tidy", "standard", X, X_test),
+        ("raw, scaled", "standard", raw, raw_test),
+        ("raw", None, raw, raw_test),
     ):
         model = SPLMLL(quick_network(scale=scale), cv=3, random_state=0).fit(x, Y)
         scores = model.decision_function(x_test)
