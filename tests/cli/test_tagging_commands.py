@@ -113,7 +113,7 @@ def test_chunks_give_what_the_whole_file_gives(folder, capfd, monkeypatch) -> No
     _, in_chunks, _ = here(capfd, *command)
     assert in_chunks == whole
     assert len(whole.splitlines()) == 121
-    assert whole.splitlines()[0] == "tags,score:door,score:oil,score:pump,score:urgent"
+    assert whole.splitlines()[0] == "id,tags,score:door,score:oil,score:pump,score:urgent"
 
 
 def test_csv_and_parquet_in_and_out(folder, capfd) -> None:
