@@ -123,7 +123,7 @@ class Standing:
         return frame.sort_values("all", kind="stable")
 
     def ranks(self, measure: str = "all") -> Ranks:
-        """Return what the tests of :mod:`splmll.experiments.statistics` take.
+        """Return what the tests in ``experiments.statistics`` take.
 
         Parameters
         ----------
