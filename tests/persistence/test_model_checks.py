@@ -18,7 +18,6 @@ from splmll.persistence.names import PACKAGES, PARTS, name_of_own, own_class
 NEVER_IN_A_FILE = {
     "splmll.embeddings.Embedding",
     "splmll.embeddings.FitContext",
-    "splmll.methods.Method",
 }
 
 
