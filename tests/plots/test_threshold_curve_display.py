@@ -158,5 +158,5 @@ def test_errors_say_what_to_do(predictions: tuple[np.ndarray, np.ndarray]) -> No
         ThresholdCurveDisplay.from_predictions(Y, scores[:, :2])
     with pytest.raises(ValueError, match="give finite scores"):
         ThresholdCurveDisplay.from_predictions(Y, np.where(scores > 0.5, np.nan, scores))
-    with pytest.raises(ValueError, match="Y_true has NaN"):
+    with pytest.raises(ValueError, match="No label is known"):
         ThresholdCurveDisplay.from_predictions(np.full(Y.shape, np.nan), scores)

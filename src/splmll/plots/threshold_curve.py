@@ -152,6 +152,10 @@ class ThresholdCurveDisplay(Display):
         names = _label_measures(measures)
         labels, values = label_matrix(Y), score_matrix(same_columns(Y, scores))
         check_same_shape(labels, values, "Scores")
+        if np.isnan(labels).all():
+            raise ValueError(
+                "No label is known: Y has nothing but NaN. Give rows whose labels are."
+            )
         if not np.isfinite(values).all():
             raise ValueError("Scores contain NaN or infinity: give finite scores.")
         thresholds = _thresholds(values, chosen)
