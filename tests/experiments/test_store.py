@@ -356,7 +356,10 @@ def test_another_version_of_the_format_is_refused(store: Store) -> None:
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
         connection.commit()
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    with pytest.raises(StoreError, match="written in version 2 of the format, this is version 1"):
+    said = (
+        f"written in version {SCHEMA_VERSION + 1} of the format, this is version {SCHEMA_VERSION};"
+    )
+    with pytest.raises(StoreError, match=said):
         Store(store.path)
 
 
