@@ -12,16 +12,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from splmll.docstrings import with_paragraphs
 from splmll.metrics._inputs import LabelMatrix, check_pair
 
+Counts = npt.NDArray[np.intp]
 
+
+@with_paragraphs
 def hamming_loss(Y_true: Any, Y_pred: Any) -> float:
     """Share of the (example, label) cells that are predicted wrongly; 0 is best.
 
     Parameters
     ----------
-    Y_true, Y_pred : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
-        True and predicted labels, 0 or 1. True ones may be NaN, not known: such cells take no part.
+    {true_and_predicted}
 
     Returns
     -------
@@ -40,13 +43,13 @@ def hamming_loss(Y_true: Any, Y_pred: Any) -> float:
     return wrong / n_known if n_known else float("nan")
 
 
+@with_paragraphs
 def micro_f1(Y_true: Any, Y_pred: Any, *, zero_division: float = 0.0) -> float:
     """F1 of all (example, label) cells taken together, 2 TP / (2 TP + FP + FN); 1 is best.
 
     Parameters
     ----------
-    Y_true, Y_pred : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
-        True and predicted labels, 0 or 1. True ones may be NaN, not known: such cells take no part.
+    {true_and_predicted}
     zero_division : {0.0, 1.0, nan}, default=0.0
         The result if nothing is true and nothing is predicted.
 
@@ -63,19 +66,27 @@ def micro_f1(Y_true: Any, Y_pred: Any, *, zero_division: float = 0.0) -> float:
     """
     _check_zero_division(zero_division)
     truth, predicted, common = _check(Y_true, Y_pred)
-    n_ones = truth.indices.size + predicted.indices.size
-    if n_ones == 0 and not truth.known_in_rows.any():
+    if not truth.known_in_rows.any():
         return float("nan")
-    return 2 * common.indices.size / n_ones if n_ones else float(zero_division)
+    counts = (labels.column_counts for labels in (truth, predicted, common))
+    return micro_f1_of_counts(*counts, zero_division=zero_division)
 
 
+def micro_f1_of_counts(
+    true: Counts, predicted: Counts, both: Counts, *, zero_division: float = 0.0
+) -> float:
+    """Return micro-F1 from how often each label is true, predicted, and both."""
+    n_ones = int(true.sum() + predicted.sum())
+    return 2 * int(both.sum()) / n_ones if n_ones else float(zero_division)
+
+
+@with_paragraphs
 def macro_f1(Y_true: Any, Y_pred: Any, *, zero_division: float = 0.0) -> float:
     """Mean over labels of the label's F1, 2 TP / (2 TP + FP + FN); 1 is best.
 
     Parameters
     ----------
-    Y_true, Y_pred : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
-        True and predicted labels, 0 or 1. True ones may be NaN, not known: such cells take no part.
+    {true_and_predicted}
     zero_division : {0.0, 1.0, nan}, default=0.0
         What a label counts that is never true and never predicted: as in scikit-learn 0, or 1, or
         NaN to leave it out of the mean. The result is NaN if that leaves none.
@@ -100,11 +111,19 @@ def macro_f1(Y_true: Any, Y_pred: Any, *, zero_division: float = 0.0) -> float:
     """
     _check_zero_division(zero_division)
     truth, predicted, common = _check(Y_true, Y_pred)
-    ones = truth.column_counts + predicted.column_counts
     known = truth.known_in_columns > 0
-    return _mean_ratio(2 * common.column_counts[known], ones[known], zero_division)
+    counts = (labels.column_counts[known] for labels in (truth, predicted, common))
+    return macro_f1_of_counts(*counts, zero_division=zero_division)
 
 
+def macro_f1_of_counts(
+    true: Counts, predicted: Counts, both: Counts, *, zero_division: float = 0.0
+) -> float:
+    """Return macro-F1 from how often each label is true, predicted, and both."""
+    return _mean_ratio(2 * both, true + predicted, zero_division)
+
+
+@with_paragraphs
 def macro_f1_of_means(Y_true: Any, Y_pred: Any, *, zero_division: float = 0.0) -> float:
     """Harmonic mean of the labels' mean precision and mean recall; 1 is best.
 
@@ -113,8 +132,7 @@ def macro_f1_of_means(Y_true: Any, Y_pred: Any, *, zero_division: float = 0.0) -
 
     Parameters
     ----------
-    Y_true, Y_pred : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
-        True and predicted labels, 0 or 1. True ones may be NaN, not known: such cells take no part.
+    {true_and_predicted}
     zero_division : {0.0, 1.0, nan}, default=0.0
         The precision of a label that is never predicted and the recall of one that is never true;
         NaN leaves the label out of that mean. The result is NaN if that leaves none.
@@ -138,21 +156,28 @@ def macro_f1_of_means(Y_true: Any, Y_pred: Any, *, zero_division: float = 0.0) -
     _check_zero_division(zero_division)
     truth, predicted, common = _check(Y_true, Y_pred)
     known = truth.known_in_columns > 0
-    hits = common.column_counts[known]
-    precision = _mean_ratio(hits, predicted.column_counts[known], zero_division)
-    recall = _mean_ratio(hits, truth.column_counts[known], zero_division)
+    counts = (labels.column_counts[known] for labels in (truth, predicted, common))
+    return macro_f1_of_means_of_counts(*counts, zero_division=zero_division)
+
+
+def macro_f1_of_means_of_counts(
+    true: Counts, predicted: Counts, both: Counts, *, zero_division: float = 0.0
+) -> float:
+    """Return the F1 of macro means from how often each label is true, predicted, and both."""
+    precision = _mean_ratio(both, predicted, zero_division)
+    recall = _mean_ratio(both, true, zero_division)
     if precision + recall == 0:
         return 0.0
     return 2 * precision * recall / (precision + recall)
 
 
+@with_paragraphs
 def subset_accuracy(Y_true: Any, Y_pred: Any) -> float:
     """Share of the examples whose label set is predicted exactly; 1 is best.
 
     Parameters
     ----------
-    Y_true, Y_pred : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
-        True and predicted labels, 0 or 1. True ones may be NaN, not known: such cells take no part.
+    {true_and_predicted}
 
     Returns
     -------
@@ -171,13 +196,13 @@ def subset_accuracy(Y_true: Any, Y_pred: Any) -> float:
     return float(np.mean(right)) if right.size else float("nan")
 
 
+@with_paragraphs
 def jaccard(Y_true: Any, Y_pred: Any, *, zero_division: float = 0.0) -> float:
     """Mean over rows of labels that are true and predicted, divided by those that are either.
 
     Parameters
     ----------
-    Y_true, Y_pred : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
-        True and predicted labels, 0 or 1. True ones may be NaN, not known: such cells take no part.
+    {true_and_predicted}
     zero_division : {0.0, 1.0, nan}, default=0.0
         What an example counts for which nothing is true and nothing is predicted: as in
         scikit-learn 0, or 1, or NaN to leave it out of the mean. The result is NaN if that leaves
@@ -214,9 +239,7 @@ def _check_zero_division(zero_division: float) -> None:
         raise ValueError(f"zero_division must be 0.0, 1.0 or nan, got {zero_division!r}.")
 
 
-def _mean_ratio(
-    numerator: npt.NDArray[np.intp], denominator: npt.NDArray[np.intp], zero_division: float
-) -> float:
+def _mean_ratio(numerator: Counts, denominator: Counts, zero_division: float) -> float:
     ratio = np.full(numerator.shape, float(zero_division))
     np.divide(numerator, denominator, out=ratio, where=denominator > 0)
     kept = ratio[~np.isnan(ratio)]

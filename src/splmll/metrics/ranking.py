@@ -13,13 +13,16 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import rankdata
 
+from splmll.docstrings import with_paragraphs
 from splmll.metrics._inputs import CHUNK_CELLS, LabelMatrix, check_pair
 from splmll.metrics._ranks import rank_counts
 
 Ties = Literal["error", "half"]
 Empty = Literal["perfect", "skip"]
+OfRows = npt.NDArray[np.float64]
 
 
+@with_paragraphs
 def ranking_loss(
     Y_true: Any, scores: Any, *, ties: Ties = "error", empty: Empty = "perfect"
 ) -> float:
@@ -30,10 +33,7 @@ def ranking_loss(
 
     Parameters
     ----------
-    Y_true : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
-        True labels, 0 or 1, or NaN where not known: such labels are left out of the ranking.
-    scores : array or DataFrame of shape (n_rows, n_labels)
-        Scores, larger for labels that are more likely to be relevant.
+    {true_and_scores}
     ties : {"error", "half"}, default="error"
         A relevant and an irrelevant label with equal scores are a full error, as in scikit-learn,
         or half an error, which is the expected value when ties are broken at random.
@@ -55,6 +55,13 @@ def ranking_loss(
     0.25
     """
     truth, values = _check(Y_true, scores, ties, empty)
+    return _average(ranking_loss_of_rows(truth, values, ties), truth, empty)
+
+
+def ranking_loss_of_rows(
+    truth: LabelMatrix, values: npt.NDArray[Any], ties: Ties = "error"
+) -> OfRows:
+    """Return the ranking loss of every row."""
     loss = np.zeros(truth.shape[0])
     n_known = truth.known_in_rows
     for counts in rank_counts(truth, values, strict=ties == "half"):
@@ -64,9 +71,10 @@ def ranking_loss(
             wrong += np.sum(counts.higher - counts.relevant_higher, axis=1)
             wrong /= 2
         loss[counts.rows] = wrong / (n_relevant * (n_known[counts.rows] - n_relevant))
-    return _average(loss, truth, empty)
+    return loss
 
 
+@with_paragraphs
 def average_precision(
     Y_true: Any, scores: Any, *, ties: Ties = "error", empty: Empty = "perfect"
 ) -> float:
@@ -77,10 +85,7 @@ def average_precision(
 
     Parameters
     ----------
-    Y_true : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
-        True labels, 0 or 1, or NaN where not known: such labels are left out of the ranking.
-    scores : array or DataFrame of shape (n_rows, n_labels)
-        Scores, larger for labels that are more likely to be relevant.
+    {true_and_scores}
     ties : {"error", "half"}, default="error"
         Labels with equal scores all get the worst rank of their group, as in scikit-learn, or the
         expected value is taken over all orders of the group, each equally likely.
@@ -116,6 +121,13 @@ def average_precision(
     0.75
     """
     truth, values = _check(Y_true, scores, ties, empty)
+    return _average(average_precision_of_rows(truth, values, ties), truth, empty)
+
+
+def average_precision_of_rows(
+    truth: LabelMatrix, values: npt.NDArray[Any], ties: Ties = "error"
+) -> OfRows:
+    """Return the average precision of every row."""
     precision = np.ones(truth.shape[0])
     harmonic = _running_sums(1.0 / np.arange(1, truth.shape[1] + 1))
     for counts in rank_counts(truth, values, strict=ties == "half"):
@@ -129,18 +141,16 @@ def average_precision(
                 counts.relevant_higher + 1 - slope * (above + 1)
             )
         precision[counts.rows] = at_label.mean(axis=1)
-    return _average(precision, truth, empty)
+    return precision
 
 
+@with_paragraphs
 def one_error(Y_true: Any, scores: Any, *, ties: Ties = "error", empty: Empty = "perfect") -> float:
     """Share of examples whose best-ranked label is not relevant; 0 is best.
 
     Parameters
     ----------
-    Y_true : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
-        True labels, 0 or 1, or NaN where not known: such labels are left out of the ranking.
-    scores : array or DataFrame of shape (n_rows, n_labels)
-        Scores, larger for labels that are more likely to be relevant.
+    {true_and_scores}
     ties : {"error", "half"}, default="error"
         If several labels share the best score, one irrelevant label among them makes the example
         an error, or the share of irrelevant labels among them is counted.
@@ -160,11 +170,17 @@ def one_error(Y_true: Any, scores: Any, *, ties: Ties = "error", empty: Empty = 
     0.5
     """
     truth, values = _check(Y_true, scores, ties, empty)
+    return _average(one_error_of_rows(truth, values, ties), truth, empty)
+
+
+def one_error_of_rows(truth: LabelMatrix, values: npt.NDArray[Any], ties: Ties = "error") -> OfRows:
+    """Return the one-error of every row."""
     error = 1.0 - _relevant_in_top(truth, values, 1, ties)
     error[truth.row_counts == 0] = 0.0
-    return _average(error, truth, empty)
+    return error
 
 
+@with_paragraphs
 def coverage(Y_true: Any, scores: Any, *, ties: Ties = "error", empty: Empty = "perfect") -> float:
     """Mean rank of the worst-ranked relevant label; the number of labels per example is best.
 
@@ -173,10 +189,7 @@ def coverage(Y_true: Any, scores: Any, *, ties: Ties = "error", empty: Empty = "
 
     Parameters
     ----------
-    Y_true : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
-        True labels, 0 or 1, or NaN where not known: such labels are left out of the ranking.
-    scores : array or DataFrame of shape (n_rows, n_labels)
-        Scores, larger for labels that are more likely to be relevant.
+    {true_and_scores}
     ties : {"error", "half"}, default="error"
         Labels with equal scores all get the worst rank of their group, as in scikit-learn, or the
         expected value is taken over all orders of the group, each equally likely.
@@ -197,6 +210,11 @@ def coverage(Y_true: Any, scores: Any, *, ties: Ties = "error", empty: Empty = "
     2.0
     """
     truth, values = _check(Y_true, scores, ties, empty)
+    return _average(coverage_of_rows(truth, values, ties), truth, empty)
+
+
+def coverage_of_rows(truth: LabelMatrix, values: npt.NDArray[Any], ties: Ties = "error") -> OfRows:
+    """Return the rank of the worst-ranked relevant label of every row."""
     depth = truth.row_counts.astype(np.float64)
     for counts in rank_counts(truth, values, strict=ties == "half"):
         if ties == "error":
@@ -206,9 +224,10 @@ def coverage(Y_true: Any, scores: Any, *, ties: Ties = "error", empty: Empty = "
         places = counts.relevant_tied * (counts.tied + 1) / (counts.relevant_tied + 1)
         # A lower group starts below the end of a higher one, so the maximum is the lowest group.
         depth[counts.rows] = np.max(counts.higher + places, axis=1)
-    return _average(depth, truth, empty)
+    return depth
 
 
+@with_paragraphs
 def precision_at_k(
     Y_true: Any, scores: Any, k: int, *, ties: Ties = "error", empty: Empty = "perfect"
 ) -> float:
@@ -216,10 +235,7 @@ def precision_at_k(
 
     Parameters
     ----------
-    Y_true : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
-        True labels, 0 or 1, or NaN where not known: such labels are left out of the ranking.
-    scores : array or DataFrame of shape (n_rows, n_labels)
-        Scores, larger for labels that are more likely to be relevant.
+    {true_and_scores}
     k : int
         Number of labels looked at, from 1 to ``n_labels``. Of a row with fewer known labels all
         are looked at.
@@ -242,11 +258,19 @@ def precision_at_k(
     0.75
     """
     truth, values = _check(Y_true, scores, ties, empty)
+    return _average(precision_at_k_of_rows(truth, values, ties, k=k), truth, empty)
+
+
+def precision_at_k_of_rows(
+    truth: LabelMatrix, values: npt.NDArray[Any], ties: Ties = "error", *, k: int
+) -> OfRows:
+    """Return the precision at k of every row."""
     _check_k(k, truth.shape[1])
     looked_at = np.clip(truth.known_in_rows, 1, k)
-    return _average(_relevant_in_top(truth, values, k, ties) / looked_at, truth, empty)
+    return _relevant_in_top(truth, values, k, ties) / looked_at
 
 
+@with_paragraphs
 def ndcg_at_k(
     Y_true: Any, scores: Any, k: int, *, ties: Ties = "error", empty: Empty = "perfect"
 ) -> float:
@@ -257,10 +281,7 @@ def ndcg_at_k(
 
     Parameters
     ----------
-    Y_true : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
-        True labels, 0 or 1, or NaN where not known: such labels are left out of the ranking.
-    scores : array or DataFrame of shape (n_rows, n_labels)
-        Scores, larger for labels that are more likely to be relevant.
+    {true_and_scores}
     k : int
         Number of labels looked at, from 1 to ``n_labels``. Of a row with fewer known labels all
         are looked at.
@@ -283,6 +304,13 @@ def ndcg_at_k(
     0.613
     """
     truth, values = _check(Y_true, scores, ties, empty)
+    return _average(ndcg_at_k_of_rows(truth, values, ties, k=k), truth, empty)
+
+
+def ndcg_at_k_of_rows(
+    truth: LabelMatrix, values: npt.NDArray[Any], ties: Ties = "error", *, k: int
+) -> OfRows:
+    """Return the nDCG at k of every row."""
     n_labels = truth.shape[1]
     _check_k(k, n_labels)
     discount = np.zeros(n_labels)
@@ -298,7 +326,7 @@ def ndcg_at_k(
         else:
             of_label = (gain_to[counts.at_least] - gain_to[counts.higher]) / counts.tied
         gain[counts.rows] = of_label.sum(axis=1) / gain_to[of_label.shape[1]]
-    return _average(gain, truth, empty)
+    return gain
 
 
 def _check(Y_true: Any, scores: Any, ties: str, empty: str) -> tuple[LabelMatrix, npt.NDArray[Any]]:
@@ -327,7 +355,7 @@ def _check_k(k: int, n_labels: int) -> None:
         raise ValueError(f"k must be a whole number from 1 to {n_labels} (n_labels), got {k!r}.")
 
 
-def _average(of_row: npt.NDArray[np.float64], truth: LabelMatrix, empty: Empty) -> float:
+def _average(of_row: OfRows, truth: LabelMatrix, empty: Empty) -> float:
     counted = truth.known_in_rows > 0
     if empty == "skip":
         counted = (truth.row_counts > 0) & (truth.row_counts < truth.known_in_rows)
@@ -340,9 +368,7 @@ def _running_sums(terms: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return np.concatenate([[0.0], np.cumsum(terms)])
 
 
-def _relevant_in_top(
-    truth: LabelMatrix, scores: npt.NDArray[Any], k: int, ties: Ties
-) -> npt.NDArray[np.float64]:
+def _relevant_in_top(truth: LabelMatrix, scores: npt.NDArray[Any], k: int, ties: Ties) -> OfRows:
     """Return the (expected) number of relevant labels among the ``k`` best-ranked of every row."""
     n_rows, n_labels = truth.shape
     kth_best = np.empty(n_rows, dtype=scores.dtype)
