@@ -1,4 +1,4 @@
-"""Ten thousand damaged files for each reader: a valid data set or a DatasetError, nothing else."""
+"""Thousands of damaged files for each reader: a valid data set or a DatasetError, nothing else."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from fuzz_runs import RUNS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -20,7 +21,7 @@ from splmll.datasets import DatasetError, read_hvecs, read_lear, read_mat, read_
 from splmll.datasets.dataset import Dataset
 
 FUZZ = settings(
-    max_examples=10_000,
+    max_examples=RUNS,
     deadline=None,
     database=None,
     derandomize=True,
