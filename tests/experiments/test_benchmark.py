@@ -11,9 +11,10 @@ from experiment_problems import small_data
 from sklearn.linear_model import LogisticRegression
 from sklearn.multioutput import ClassifierChain
 
+from splmll.catalogue import make_method
 from splmll.experiments import frozen_results
 from splmll.experiments.benchmark import SETS, Benchmark
-from splmll.experiments.benchmark.analysis import Standing
+from splmll.experiments.benchmark.analysis import Standing, main_standing
 from splmll.experiments.benchmark.frozen import (
     COLUMNS,
     merge,
@@ -64,7 +65,13 @@ def test_the_threshold_is_chosen_on_rows_that_a_second_fit_has_not_seen() -> Non
     result = run_unit(Unit("ML-kNN", DATA, protocol))
     assert result.arrays is not None
     np.testing.assert_array_equal(result.arrays.validation_truth, DATA.Y[part.threshold_rows])
-    assert result.arrays.validation_scores.shape == (60, DATA.Y.shape[1])
+    kept = np.setdiff1d(part.train, part.threshold_rows)
+    second = make_method("ML-kNN").fit(DATA.X[kept], DATA.Y[kept])
+    for found, rows in (
+        (result.arrays.validation_scores, part.threshold_rows),
+        (result.arrays.tunable_scores, part.test),
+    ):
+        np.testing.assert_allclose(found, second.decision_function(DATA.X[rows]), atol=1e-6)
 
 
 def test_few_rows_for_a_quick_look() -> None:
@@ -116,6 +123,7 @@ def test_a_store_becomes_a_tidy_table_and_a_method_can_be_done_again(tmp_path: P
     )
     results = store.results().set_index("method")
     np.testing.assert_allclose(micro["own"], results.loc[micro.index, "micro_f1"], atol=1e-6)
+    assert store.forget("PLST", keys=["that of another set"]) == 0
     assert store.forget("PLST") == 1
     assert set(tidy(store)["method"]) == {"ML-kNN"}
 
@@ -193,6 +201,45 @@ def test_the_front_has_no_method_that_is_slower_and_worse() -> None:
     standing = Standing(table)
     assert standing.front("flags") == ["cheap", "SPL-MLL"]
     assert standing.fronts_of_reference() == ["flags"]
+    as_fast = pd.concat([table, table_of({("flags", "AAA"): 0.55}, seconds=1.0)])
+    assert Standing(as_fast).front("flags") == ["cheap", "SPL-MLL"]
+
+
+def test_the_three_facts_are_told_of_a_partial_table_and_what_it_lacks() -> None:
+    values = {(d, m): v for d in ("flags", "scene") for m, v in
+              (("SPL-MLL", 0.9), ("BR", 0.8), ("RF", 0.7))}  # fmt: skip
+    values["flags", "LP"] = 0.99
+    values["yeast", "BR"] = 0.5
+    rank, front, beaten = Standing(table_of(values)).goals()
+    assert rank.found == "average rank 1.00, place 1 of 3 over 2 sets"
+    assert front.found == "on the front of 1 of 2 sets on which it was run: scene"
+    assert beaten.found.startswith("significantly better than 0 of 2 methods; over 2 sets no")
+    assert not any(goal.holds for goal in (rank, front, beaten))  # not of sixteen sets
+    text = summary(Standing(table_of(values)))
+    assert all(goal.found in text for goal in (rank, front, beaten))
+    assert "LP (lacks scene)" in text
+    assert "too few methods were run there: yeast (1)" in text
+    assert "Not run yet: emotions" in text
+
+
+def test_all_three_goals_can_be_reached() -> None:
+    rng = np.random.default_rng(0)
+    values = {}
+    for name in SETS:
+        good = rng.uniform(0.6, 0.9)
+        values[name, "SPL-MLL"] = good
+        values |= {(name, f"m{k}"): good - 0.01 * (k + 1) for k in range(15)}
+    assert all(goal.holds for goal in Standing(table_of(values)).goals())
+
+
+def test_a_table_without_our_method_or_without_defaults_has_a_page(tmp_path: Path) -> None:
+    values = {(d, m): v for d in ("flags", "scene") for m, v in (("BR", 0.9), ("RF", 0.7))}
+    table = table_of(values, search="grid")
+    assert main_standing(table).reference == "BR"
+    files = write_benchmark(table, tmp_path)
+    assert "BR has the best average rank" in files[0].read_text("utf-8")
+    with pytest.raises(ValueError, match="no results of 'LP'"):
+        write_benchmark(table, tmp_path, reference="LP")
 
 
 def test_the_page_begins_with_what_is_lost(tmp_path: Path) -> None:
@@ -225,6 +272,15 @@ def test_the_plan_begins_with_what_is_cheap() -> None:
     assert left_out[["data", "method"]].to_numpy().tolist() == [["delicious", "CLR"]]
 
 
+def test_one_slow_small_cell_leaves_no_large_set_out() -> None:
+    known = table_of({("flags", "BR"): 0.5, ("emotions", "BR"): 0.5, ("birds", "BR"): 0.5})
+    known["seconds"] = known["data"].map({"flags": 0.04, "emotions": 0.06, "birds": 9.3})
+    plan = Benchmark("out", methods=["BR", "CLR"]).plan(known)
+    assert not plan["left_out"].any()
+    unknown = plan[plan["method"] == "CLR"].set_index("data")["seconds"]
+    assert unknown["goemotions"] > 100 * unknown["flags"]
+
+
 def test_wrong_names_get_a_hint() -> None:
     with pytest.raises(ValueError, match="Did you mean 'yeast'"):
         Benchmark("out", data=["yeats"])
@@ -241,13 +297,11 @@ def test_the_frozen_table_is_small_and_names_what_exists() -> None:
 
 
 @pytest.mark.parametrize("data", ["flags", "emotions"])
-def test_cheap_cells_come_out_as_they_were_frozen(data: str, data_home: Path) -> None:
-    suite = Benchmark("unused", data=[data], methods=CHEAP)
-    frozen = frozen_results().query("data == @data and search == 'none' and seed == 0")
-    for name, estimator in suite.methods.items():
-        unit = Unit(name, data, BenchmarkProtocol(), estimator=estimator, preprocessing="suited")
-        fresh = run_unit(unit)
-        cell = frozen[(frozen["method"] == name) & (frozen["rule"] != "tuned")]
-        assert len(cell) == 10
-        for measure, value in zip(cell["measure"], cell["value"]):
-            assert fresh.measures[measure] == pytest.approx(value, abs=1e-4), (name, measure)
+def test_cheap_cells_come_out_as_they_were_frozen(
+    data: str, data_home: Path, tmp_path: Path
+) -> None:
+    fresh = Benchmark(tmp_path, data=[data], methods=CHEAP).run(1, progress=False)
+    cell = ["data", "method", "measure", "rule", "seed", "search"]
+    both = fresh.merge(frozen_results(), on=cell, suffixes=("", "_frozen"))
+    assert len(both) == len(fresh) == 15 * len(CHEAP)
+    np.testing.assert_allclose(both["value"], both["value_frozen"], atol=1e-4)

@@ -1,6 +1,5 @@
 """Processes killed at any moment, and several at work on one store: nothing lost, nothing twice."""
 
-import multiprocessing
 import os
 import random
 import shutil
@@ -20,6 +19,7 @@ import psutil
 import pytest
 from experiment_problems import Noting, notes, small_data
 
+import warm_processes
 from splmll.experiments.runner import Experiment
 from splmll.experiments.store import Store
 from splmll.metrics import MEASURES
@@ -49,9 +49,7 @@ def run_experiment(log: Path, out: Path, repetitions: int, barrier: Any = None) 
 @pytest.fixture(scope="module")
 def processes() -> ForkServerContext:
     """Real processes, started from one that has the imports behind it."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["splmll.experiments.runner"])
-    return context
+    return warm_processes.processes()
 
 
 def check_consistent(out: Path) -> dict[str, str]:

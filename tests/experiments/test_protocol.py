@@ -121,9 +121,9 @@ def test_resubstitution_says_what_it_is() -> None:
     (part,) = Resubstitution().parts(SPLIT)
     assert_array_equal(part.train, SPLIT.train)
     assert_array_equal(part.test, SPLIT.train)
-    assert "Measured on the training rows" in Resubstitution().warning
-    assert Resubstitution.warning in Resubstitution().describe()
-    assert not any(PROTOCOLS[name].warning for name in ("held-out", "cv", "paper"))
+    warning = "Measured on the training rows: no result for new rows"
+    warned = [name for name, protocol in PROTOCOLS.items() if warning in protocol.describe()]
+    assert warned == ["resubstitution"]
 
 
 @pytest.mark.parametrize(

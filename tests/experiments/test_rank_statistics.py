@@ -91,11 +91,6 @@ def test_several_measures_by_hand() -> None:
     assert ranks.blocks.loc["d1", ["m0", "m1", "m2"]].tolist() == [1.75, 1.25, 3.0]
     assert "2 data sets under 2 measures (a block each)" in ranks.describe()
 
-    both = average_ranks(frame, ["micro_f1", "hamming_loss"], unit="data and measure")
-    assert both.blocks.shape == (4, 3)
-    pd.testing.assert_frame_equal(both.frame, ranks.frame)
-    assert "2 data sets under 2 measures (4 blocks)" in both.describe()
-
 
 def test_repetitions_are_no_blocks() -> None:
     once = average_ranks(results_of(SCORES), "micro_f1")
@@ -104,45 +99,26 @@ def test_repetitions_are_no_blocks() -> None:
     assert friedman_test(often).p_value == pytest.approx(friedman_test(once).p_value)
 
 
-@pytest.mark.parametrize(
-    ("missing", "methods", "data", "words"),
-    [
-        ("method", {"m0", "m2"}, ("d0", "d1", "d2"), "Left out: m1 (no results on d1)."),
-        ("data", {"m0", "m1", "m2"}, ("d0", "d2"), "Left out: d1 (no results of m1)."),
-    ],
-)
-def test_missing_results_are_left_out_and_named(
-    missing: str, methods: set[str], data: tuple[str, ...], words: str
-) -> None:
+def test_methods_with_missing_results_are_left_out_and_named() -> None:
     values = np.array([[1.0, 2, 3], [4, np.nan, 6], [7, 8, 9]]) / 10
-    frame = results_of(values)
-    ranks = average_ranks(frame, "micro_f1", missing=missing)
-    assert set(ranks.frame.index) == methods
-    assert ranks.data == data
+    frame, words = results_of(values), "Left out: m1 (no results on d1)."
+    ranks = average_ranks(frame, "micro_f1")
+    assert set(ranks.frame.index) == {"m0", "m2"}
+    assert ranks.data == ("d0", "d1", "d2")
     assert ranks.left_out == words
     assert ranks.describe().endswith(words)
     # A method that was never run there is missing as much as one that failed.
-    never = average_ranks(frame[frame["status"] == "done"], "micro_f1", missing=missing)
+    never = average_ranks(frame[frame["status"] == "done"], "micro_f1")
     pd.testing.assert_frame_equal(never.frame, ranks.frame)
     for test in (nemenyi_test, wilcoxon_test):
         assert test(ranks).describe().endswith(words)
 
 
-def test_nothing_left_is_refused() -> None:
+def test_nothing_left_and_mixed_protocols_are_refused() -> None:
     frame = results_of(np.array([[1.0, np.nan], [np.nan, 1.0]]))
-    with pytest.raises(ValueError, match='use missing="data"'):
+    with pytest.raises(ValueError, match="leave data sets out, or run what failed"):
         average_ranks(frame, "micro_f1")
-    with pytest.raises(ValueError, match='use missing="method"'):
-        average_ranks(frame, "micro_f1", missing="data")
-
-
-def test_impossible_options_are_refused() -> None:
-    frame = results_of(SCORES)
-    with pytest.raises(ValueError, match='unit must be "data" or "data and measure"'):
-        average_ranks(frame, "micro_f1", unit="seed")
-    with pytest.raises(ValueError, match='missing must be "method" or "data"'):
-        average_ranks(frame, "micro_f1", missing="drop")
-    mixed = pd.concat([frame, results_of(SCORES).assign(protocol="cv")])
+    mixed = pd.concat([results_of(SCORES), results_of(SCORES).assign(protocol="cv")])
     with pytest.raises(ValueError, match="2 values of protocol"):
         average_ranks(mixed, "micro_f1")
 
@@ -282,15 +258,6 @@ def test_few_data_sets_are_warned_of(n_data: int, words: str) -> None:
         assert f"4 methods over {n_data} data sets (Micro-F1)" in said
         assert ("too few" in said) == bool(words)
         assert words in said
-
-
-def test_dependent_blocks_are_warned_of() -> None:
-    frame = two_measures(SCORES, 1 - SCORES)
-    measures = ["micro_f1", "hamming_loss"]
-    words = "depend on each other"
-    assert words not in friedman_test(average_ranks(frame, measures)).describe()
-    pairs = average_ranks(frame, measures, unit="data and measure")
-    assert words in friedman_test(pairs).describe()
 
 
 def test_too_few_methods_or_blocks_are_refused() -> None:

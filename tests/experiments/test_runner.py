@@ -115,12 +115,6 @@ def test_impossible_experiments_are_refused_at_once(
         Experiment(**{"data": DATA, "methods": ["BR"], **arguments})
 
 
-def test_a_caption_says_what_all_methods_share() -> None:
-    caption = Experiment(DATA, ["BR"], preprocessing="minmax", threshold="linear").describe()
-    for part in ("standard split", "brought to [0, 1]", "Threshold linear", "default settings"):
-        assert part in caption
-
-
 # Going on where it stopped -----------------------------------------------------------------------
 
 
@@ -326,8 +320,8 @@ def test_a_live_line_in_a_terminal() -> None:
     terminal = Terminal()
     units = Experiment(DATA, ["ML-kNN", "PLST"]).units()
     with RunProgress(5, done=2, stream=terminal) as progress:
-        for unit in units:
-            progress.start(unit)
+        for _ in units:
+            progress.start()
         progress.finish(units[0], "done")
         progress.finish(units[1], "timeout")
         progress.skip("done")
@@ -340,7 +334,7 @@ def test_silence_where_there_is_no_terminal() -> None:
     stream = StringIO()
     unit = Unit("ML-kNN", DATA, CrossValidation())
     with RunProgress(1, stream=stream) as progress:
-        progress.start(unit)
+        progress.start()
         progress.finish(unit, "done")
     assert stream.getvalue() == ""
 

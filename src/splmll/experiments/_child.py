@@ -1,7 +1,8 @@
 """The other end of :class:`splmll.experiments.limits.LimitedProcess`, run as a script.
 
 It imports nothing of the library before the first call asks for it, so that it starts at once.
-A call comes in on standard input and its result goes out on what was standard output.
+A call comes in on standard input and its result goes out on what was standard output, each as a
+pickle that says by itself where it ends.
 """
 
 from __future__ import annotations
@@ -12,74 +13,56 @@ import os
 import pickle
 import queue
 import signal
-import struct
 import sys
 import threading
 import traceback
 from typing import IO, Any
 
-LENGTH = struct.Struct("<Q")  # every message comes after its length in bytes
-
-
-def read_message(stream: IO[bytes]) -> bytes | None:
-    """Return the next message, or None where the other end is gone."""
-    head = stream.read(LENGTH.size)
-    if len(head) < LENGTH.size:
-        return None
-    (size,) = LENGTH.unpack(head)
-    body = stream.read(size)
-    return body if len(body) == size else None
-
-
-def write_message(stream: IO[bytes], body: bytes) -> None:
-    """Send one message."""
-    stream.write(LENGTH.pack(len(body)))
-    stream.write(body)
-    stream.flush()
-
 
 def main() -> None:
     """Answer calls until the parent is gone."""
-    # What a method prints must not get between the messages.
+    # What a method prints must not get between the answers.
     outbox = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     faulthandler.enable()
     # Ctrl-C reaches all processes of a terminal; the parent decides what becomes of this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    inbox = sys.stdin.buffer
-    first = read_message(inbox)
-    if first is None:
-        return
-    sys.path[:] = pickle.loads(first)
-    calls: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(inbox, calls), daemon=True).start()
+    calls: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(sys.stdin.buffer, calls), daemon=True).start()
+    sys.path[:] = calls.get()
     while True:
         body = calls.get()
         try:
             function, arguments = pickle.loads(body)
             del body
-            write_message(outbox, pickle.dumps(("started", None)))
+            _send(outbox, pickle.dumps(("started", None)))
             answer = pickle.dumps(("result", function(*arguments)), pickle.HIGHEST_PROTOCOL)
         except BaseException as error:
             answer = pickle.dumps(("error", _told(error)))
-        write_message(outbox, answer)
+        _send(outbox, answer)
         # What this call held must not count against the next one's memory.
         del answer
         function = arguments = None
         gc.collect()
 
 
-def _listen(inbox: IO[bytes], calls: queue.SimpleQueue[bytes]) -> None:
+def _listen(inbox: IO[bytes], calls: queue.SimpleQueue[Any]) -> None:
     """Pass calls on; when the parent is gone, however it ended, end at once."""
-    while (body := read_message(inbox)) is not None:
-        calls.put(body)
     try:
+        while True:
+            calls.put(pickle.load(inbox))
+    except (EOFError, pickle.UnpicklingError):
         import psutil
 
         for process in psutil.Process().children(recursive=True):
             process.kill()
     finally:
         os._exit(1)
+
+
+def _send(outbox: IO[bytes], answer: bytes) -> None:
+    outbox.write(answer)
+    outbox.flush()
 
 
 def error_line(error: BaseException) -> str:

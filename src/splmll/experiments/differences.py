@@ -7,15 +7,14 @@ published ones. A difference without such a reason is called unexplained.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from splmll.experiments.ablations import ABLATIONS
-from splmll.experiments.published import printed_beside
-from splmll.experiments.table_format import MISSING, Block, Cell, FormattedTable
-from splmll.experiments.tables import check_conditions, summarise
+from splmll.experiments.published import printed_beside, read_table
+from splmll.experiments.table_format import Cell, FormattedTable
+from splmll.experiments.tables import arranged, check_conditions, summarise
 from splmll.metrics import MEASURES, PAPER_MEASURES
 
 # Printed numbers have three decimals: this is one unit of rounding on each side and one more.
@@ -26,128 +25,15 @@ ROUNDING = 1e-9
 AGREES = "agrees"
 UNEXPLAINED = "unexplained"
 
-RANKING = ("ranking_loss", "average_precision")
-TREES = ("BR", "LP", "EPS", "ECC", "RAkEL", "CLR")
-PUBLISHED = (
-    "SPL-MLL as published",
-    "SPL-MLL (linear) as published",
-    "SPL-MLL as released",
-    *ABLATIONS,
-)
-
-
-@dataclass(frozen=True)
-class Reason:
-    """Why measured numbers may differ from printed ones.
-
-    Attributes
-    ----------
-    kind : str
-        One or two words.
-    words : str
-        What is known.
-    methods : tuple of str
-        The methods it holds for.
-    measures : tuple of str
-        The measures it holds for.
-    data : str
-        The data set it holds for; empty for all.
-
-    Examples
-    --------
-    >>> from splmll.experiments.differences import Reason
-    >>> reason = Reason("tie rule", "equal scores count otherwise", ("BR",), ("ranking_loss",))
-    >>> reason.holds_for("BR", "ranking_loss"), reason.holds_for("BR", "micro_f1")
-    (True, False)
-    """
-
-    kind: str
-    words: str
-    methods: tuple[str, ...]
-    measures: tuple[str, ...] = PAPER_MEASURES
-    data: str = ""
-
-    @property
-    def note(self) -> str:
-        """Kind and words in one line."""
-        return f"{self.kind}: {self.words}"
-
-    def holds_for(self, method: str, measure: str, data: str = "") -> bool:
-        """Whether it is a reason for a difference in this cell."""
-        here = method in self.methods and measure in self.measures
-        return here and self.data in ("", data.partition(", ")[0])
-
-
-#: What is known of single methods. Protocol, features and threshold are compared for each table.
-REASONS: tuple[Reason, ...] = (
-    Reason(
-        "base learner",
-        "ours is logistic regression, the printed rows look like decision trees",
-        TREES,
-    ),
-    Reason(
-        "tie rule",
-        "the printed rows look as if equal scores were ranked in the order of the labels; here "
-        "a tie counts as an error",
-        TREES,
-        RANKING,
-    ),
-    Reason(
-        "method",
-        "votes are averaged as probabilities, where the published method counts them",
-        ("EPS", "ECC", "RAkEL", "CLR"),
-    ),
-    Reason(
-        "method",
-        "the regression of MLML is solved to its minimum, where the published iteration can stop "
-        "short",
-        ("MLML",),
-    ),
-    Reason("method", "the third penalty of MLFE is unpublished and off", ("MLFE",)),
-    Reason("method", "HNOML is a reconstruction from the abstract of its paper", ("HNOML",)),
-    Reason(
-        "method",
-        "MOPLMS recovers the labels by least squares, not by the shrunken published matrix",
-        ("MOPLMS",),
-    ),
-    Reason(
-        "method",
-        "the paper names no layers of the deep versions; ours are those of its own network",
-        ("Deep CPLST", "Deep FaIE"),
-    ),
-    Reason(
-        "validation",
-        "the paper sets a tenth of the training rows apart and does not say what is chosen on "
-        "them; here they choose the epoch",
-        PUBLISHED,
-    ),
-    Reason(
-        "sums",
-        "norms are sums over the rows of a batch, as the formulas say; with means the paper's "
-        "lambda of .1 would count 64 times as much",
-        PUBLISHED,
-    ),
-    Reason(
-        "released model",
-        "the model that the authors released does not give the printed numbers either (ranking "
-        "loss .179, Hamming loss .229, average precision .780, micro-F1 .694, macro-F1 .689 on the "
-        "test rows)",
-        PUBLISHED,
-        data="emotions",
-    ),
-    Reason(
-        "method",
-        "the authors' code differs from the paper; its epoch is chosen on held-out rows here",
-        ("SPL-MLL as released",),
-    ),
-    Reason(
-        "definition",
-        "the macro-F1 of the authors' code is that of mean precision and mean recall, ours the "
-        "mean of the labels' F1",
-        PUBLISHED,
-        ("macro_f1",),
-    ),
-)
+# Names for several methods in the table of reasons.
+GROUPS = {
+    "with trees": ["BR", "LP", "EPS", "ECC", "RAkEL", "CLR"],
+    "SPL-MLL of the paper": [
+        *(f"{name} as published" for name in ("SPL-MLL", "SPL-MLL (linear)")),
+        "SPL-MLL as released",
+        *ABLATIONS,
+    ],
+}
 # The value of the column threshold that says so, and what any other means.
 OWN_RULE = "own"
 COMMON_THRESHOLD = "threshold: one rule for all methods here, the paper names none"
@@ -196,44 +82,75 @@ def difference_table(
             "Nothing is printed for these data sets, methods and measures; the paper has "
             f"{', '.join(published['data'].unique())}."
         )
-    lines = []
-    rows: dict[str, dict[str, dict[str, Cell]]] = {}
+    known = known_reasons()
+    reasons, shown = [], []
     for cell in cells.to_dict("records"):
         difference = cell["mean"] - cell["printed"]
-        notes = _reasons(cell, conditions.threshold) or [UNEXPLAINED]
+        notes = _notes(cell, known, conditions.threshold) or [UNEXPLAINED]
         if cell["status"] != "done":
-            reason, shown = cell["status"], Cell(cell["status"], failed=True)
+            reason, written = cell["status"], Cell(cell["status"], failed=True)
         elif abs(difference) <= AGREEMENT + ROUNDING:
-            reason, shown = AGREES, Cell(AGREES)
+            reason, written = AGREES, Cell(AGREES)
         else:
             reason = ", ".join(dict.fromkeys(note.split(":")[0] for note in notes))
-            shown = Cell(f"{difference:+.3f}", notes=tuple(notes))
-        place = [cell[key] for key in ("data", "method", "measure")]
-        lines.append([*place, cell["mean"], cell["printed"], difference, reason])
-        rows.setdefault(place[0], {}).setdefault(place[1], {})[place[2]] = shown
-    columns = ["data", "method", "measure", "measured", "printed", "difference", "reason"]
-    frame = pd.DataFrame(lines, columns=columns)
-    names = list(frame["measure"].unique())
-    return FormattedTable(
-        [MEASURES[name].title for name in names],
-        [
-            Block(
-                data, {m: [line.get(n, Cell(MISSING)) for n in names] for m, line in part.items()}
-            )
-            for data, part in rows.items()
-        ],
-        f"Measured minus printed{f', {next(iter(rows))}' if len(rows) == 1 else ''}; within "
-        f"{AGREEMENT} they agree. {conditions.describe()}",
-        ("data", "method"),
-        frame=frame,
+            written = Cell(f"{difference:+.3f}", notes=tuple(notes))
+        reasons.append(reason)
+        shown.append(written)
+    key = ["data", "method", "measure"]
+    frame = cells[[*key, "mean", "printed"]].rename(columns={"mean": "measured"})
+    frame = frame.assign(difference=frame["measured"] - frame["printed"], reason=reasons)
+    frame = frame.reset_index(drop=True)
+    titles = frame["measure"].map(lambda name: MEASURES[name].title)
+    table, subject = arranged(shown, frame.assign(measure=titles), ["data", "method"])
+    caption = (
+        f"Measured minus printed{f', {subject}' if subject else ''}; within {AGREEMENT} they "
+        f"agree. {conditions.describe()}"
     )
+    return FormattedTable(table, caption, frame)
 
 
-def _reasons(cell: dict[Any, Any], threshold: str) -> list[str]:
+class Reason(NamedTuple):
+    """Why measured numbers may differ from printed ones; an empty `data` holds for all sets."""
+
+    kind: str
+    words: str
+    methods: list[str]
+    measures: list[str]
+    data: str
+
+
+def known_reasons() -> list[Reason]:
+    """Return what is known of single methods; protocol, features and threshold are compared.
+
+    Examples
+    --------
+    >>> from splmll.experiments.differences import known_reasons
+    >>> [reason.measures for reason in known_reasons() if reason.kind == "tie rule"]
+    [['ranking_loss', 'average_precision']]
+    """
+    return [
+        Reason(
+            kind,
+            words,
+            [name for each in methods.split("; ") for name in GROUPS.get(each, [each])],
+            measures.split("; ") if measures else list(PAPER_MEASURES),
+            data,
+        )
+        for kind, words, methods, measures, data in read_table("reasons.csv").fillna("").to_numpy()
+    ]
+
+
+def _notes(cell: dict[Any, Any], known: list[Reason], threshold: str) -> list[str]:
     """Everything that is known to be different about a cell, each as "kind: words"."""
     notes = cell["caveat"].split("; ") if cell["caveat"] else []
-    method, measure = cell["method"], cell["measure"]
-    notes += [r.note for r in REASONS if r.holds_for(method, measure, cell["data"])]
-    if threshold != OWN_RULE and MEASURES[measure].needs == "labels":
+    whole = cell["data"].partition(", ")[0]
+    notes += [
+        f"{reason.kind}: {reason.words}"
+        for reason in known
+        if cell["method"] in reason.methods
+        and cell["measure"] in reason.measures
+        and reason.data in ("", whole)
+    ]
+    if threshold != OWN_RULE and MEASURES[cell["measure"]].needs == "labels":
         notes.append(COMMON_THRESHOLD)
     return notes

@@ -12,9 +12,14 @@ import numpy as np
 
 from splmll.datasets import Dataset
 from splmll.experiments.protocol import standard_split
+from splmll.experiments.words import listed
 from splmll.landmarks import SPLMLL
-from splmll.plots import ConvergenceDisplay, LabelCompanyDisplay, PredictionsDisplay
-from splmll.plots.display import plain_text
+from splmll.plots import (
+    ConvergenceDisplay,
+    LabelCompanyDisplay,
+    PredictionsDisplay,
+    SelectionDisplay,
+)
 from splmll.published import PublishedSPLMLL
 
 if TYPE_CHECKING:
@@ -40,20 +45,7 @@ def selection_figure(
 ) -> tuple[Figure, str]:
     """Draw b of Algorithm 1 beside the printed values (Figure 3), and the order of our landmarks.
 
-    Parameters
-    ----------
-    datasets : list of Dataset
-        The paper shows emotions and scene.
-    models : list of SPLMLL
-        Fitted on the training rows of each; the labels in the order in which they became landmarks
-        stand to the right.
-    seed : int, default=0
-        Seed of Algorithm 1.
-
-    Returns
-    -------
-    figure : Figure
-    caption : str
+    The models were fitted on the training rows of the data sets, the seed is that of Algorithm 1.
     """
     tallest = max(data.Y.shape[1] for data in datasets)
     figure, grid = _panels(len(datasets), 2, 4.8, 0.32 * tallest + 1.3)
@@ -63,89 +55,36 @@ def selection_figure(
         # With early stopping B hardly leaves the identity: the paper's small values need the end.
         published = PublishedSPLMLL(linear=True, validation_fraction=None, random_state=seed)
         weights = published.fit(X, Y).selection_
-        _draw_weights(left, data, weights)
-        _draw_order(right, data, model)
-        first = [data.label_names[label] for label in np.argsort(-weights)[:3]]
-        ours = [data.label_names[int(label)] for label in model.landmarks_[:3]]
+        theirs = [data.label_names[label] for label in np.argsort(-weights)]
+        printed = PRINTED_SELECTION.get(data.name.partition(", ")[0], {})
+        SelectionDisplay(-np.sort(-weights), theirs, printed, "weight b of the label").plot(left)
+        if printed:
+            small = [place for place, name in enumerate(theirs) if name not in printed]
+            left.plot([PRINTED_SMALL] * len(small), small, "<", color="C3")
+        left.set_title(f"{data.name}: as published", pad=26)
+
+        landmarks = [int(label) for label in model.landmarks_]
+        others = [label for label in range(data.Y.shape[1]) if label not in landmarks]
+        ours = [data.label_names[label] for label in [*landmarks, *others]]
+        strengths = np.r_[model.landmark_strengths_, np.zeros(len(others))]
+        SelectionDisplay(strengths, ours, measure="variance that the landmark adds").plot(right)
+        right.set_title(f"{data.name}: SPL-MLL", pad=26)
         told.append(
-            f"on {data.name} Algorithm 1 gives the largest weights to {_and(first)}, SPL-MLL "
-            f"begins with {_and(ours)}"
+            f"on {data.name} Algorithm 1 gives the largest weights to {listed(theirs[:3])}, "
+            f"SPL-MLL begins with {listed(ours[: min(3, len(landmarks))])}"
         )
-    figure.legend(
-        *grid[0, 0].get_legend_handles_labels(), loc="outside lower left", ncols=3, frameon=False
-    )
     return figure, (
         "Which labels are landmarks. Left: the diagonal of B after Algorithm 1 with a linear map, "
-        "200 epochs on all training rows without early stopping; rings mark what the paper prints, "
-        f"carets labels of which it shows no more than a value below {PRINTED_SMALL}. Right: the "
-        f"labels in the order in which {models[0]} adds them, and the share of the variance of all "
-        f"labels that each adds, out of fold. As it came out, {'; '.join(told)}."
+        "200 epochs on all training rows without early stopping; diamonds mark what the paper "
+        f"prints, carets labels of which it shows no more than a value below {PRINTED_SMALL}. "
+        f"Right: the labels in the order in which {models[0]} adds them, and the share of the "
+        "variance of all labels that each adds, out of fold; labels without a bar are no "
+        f"landmarks. As it came out, {'; '.join(told)}."
     )
-
-
-def _draw_weights(ax: Any, data: Dataset, weights: np.ndarray) -> None:
-    """Bars of b, the largest on top, and the printed values where there are any."""
-    order = np.argsort(-weights)
-    places = np.arange(len(order))
-    ax.barh(places, weights[order], color="C0", label="measured")
-    printed = PRINTED_SELECTION.get(data.name.partition(", ")[0])
-    if printed is not None:
-        names = [data.label_names[label] for label in order]
-        known = [place for place in places if names[place] in printed]
-        small = [place for place in places if names[place] not in printed]
-        look = {"color": "C3", "linestyle": "none", "zorder": 3}
-        ax.plot(
-            [printed[names[place]] for place in known], known, "o", mfc="white", label="printed",
-            **look,
-        )  # fmt: skip
-        words = f"printed: below {PRINTED_SMALL}"
-        ax.plot([PRINTED_SMALL] * len(small), small, marker="<", label=words, **look)
-    _name_labels(ax, [data.label_names[label] for label in order])
-    ax.set(title=f"{data.name}: as published", xlabel="weight b of the label")
-
-
-def _draw_order(ax: Any, data: Dataset, model: SPLMLL) -> None:
-    """Bars of what each landmark adds, first on top; other labels follow without a bar."""
-    landmarks = [int(label) for label in model.landmarks_]
-    others = [label for label in range(data.Y.shape[1]) if label not in landmarks]
-    strengths = model.landmark_strengths_
-    ax.barh(np.arange(len(landmarks)), strengths, color="C2")
-    widest = float(np.max(strengths, initial=0.01))
-    for place, strength in enumerate(strengths):
-        ax.text(strength + 0.02 * widest, place, f"{strength:.3f}", va="center", fontsize=8)
-    for place in range(len(landmarks), len(landmarks) + len(others)):
-        ax.text(0.02 * widest, place, "no landmark", va="center", fontsize=8, color="grey")
-    _name_labels(ax, [data.label_names[label] for label in [*landmarks, *others]])
-    ax.set(title=f"{data.name}: SPL-MLL", xlabel="variance that the landmark adds")
-    ax.set_xlim(0, 1.2 * widest)
-    ax.locator_params(axis="x", nbins=5)
-
-
-def _name_labels(ax: Any, names: list[str]) -> None:
-    ax.set_yticks(np.arange(len(names)))
-    for text in ax.set_yticklabels(names):
-        plain_text(text)
-    ax.set_ylim(len(names) - 0.4, -0.6)
-    ax.spines[["top", "right"]].set_visible(False)
-
-
-def _and(names: list[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
 
 
 def company_figure(emotions: Dataset) -> tuple[Figure, str]:
-    """Draw how often the paper's pairs of emotions stand together (Figure 4).
-
-    Parameters
-    ----------
-    emotions : Dataset
-        All rows of it are counted.
-
-    Returns
-    -------
-    figure : Figure
-    caption : str
-    """
+    """Draw how often the paper's pairs of emotions stand together in all rows (Figure 4)."""
     pairs = list(PRINTED_COMPANY)
     display = LabelCompanyDisplay.from_labels(emotions.Y, pairs, emotions.label_names)
     compared = [
@@ -160,21 +99,9 @@ def company_figure(emotions: Dataset) -> tuple[Figure, str]:
 
 
 def predictions_figure(data: Dataset, model: Any, seed: int = 0) -> tuple[Figure, str]:
-    """Draw some test rows with their predicted labels (Figure 5).
+    """Draw some test rows with their labels, predicted by a model of the others (Figure 5).
 
-    Parameters
-    ----------
-    data : Dataset
-        Pictures are shown where it has them, otherwise the features of the rows.
-    model : SPLMLL
-        Fitted on the training rows of ``parts(data, seed)``.
-    seed : int, default=0
-        Seed of the draw of rows.
-
-    Returns
-    -------
-    figure : Figure
-    caption : str
+    Pictures are shown where the data set has them, otherwise the features of the rows.
     """
     _, _, X_test, Y_test = parts(data, seed)
     labelled = np.flatnonzero(np.asarray(Y_test.sum(axis=1)).ravel() > 0)
@@ -196,20 +123,7 @@ def predictions_figure(data: Dataset, model: Any, seed: int = 0) -> tuple[Figure
 
 
 def convergence_figure(datasets: list[Dataset], seed: int = 0) -> tuple[Figure, str]:
-    """Draw all terms of the objective against the epochs of Algorithm 1 (Figure 6).
-
-    Parameters
-    ----------
-    datasets : list of Dataset
-        The paper shows emotions, yeast and tmc2007.
-    seed : int, default=0
-        Seed of the fits.
-
-    Returns
-    -------
-    figure : Figure
-    caption : str
-    """
+    """Draw all terms of the objective against the epochs of Algorithm 1 (Figure 6)."""
     figure, grid = _panels(1, len(datasets), 4.6, 3.4)
     epochs = []
     for data, ax in zip(datasets, grid[0]):
@@ -225,18 +139,7 @@ def convergence_figure(datasets: list[Dataset], seed: int = 0) -> tuple[Figure, 
 
 
 def parts(data: Dataset, seed: int = 0) -> tuple[Any, Any, Any, Any]:
-    """Return the parts of the held-out protocol.
-
-    Parameters
-    ----------
-    data : Dataset
-        The data set.
-    seed : int, default=0
-        Seed of the draw of test rows where it has no standard split.
-
-    Returns
-    -------
-    X, Y, X_test, Y_test : array or sparse array
+    """Return features and labels of the training and of the test rows, as held out elsewhere.
 
     Examples
     --------

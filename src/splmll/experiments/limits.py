@@ -16,8 +16,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
-from types import TracebackType
+from contextlib import AbstractContextManager, suppress
 from typing import Any
 
 import cloudpickle
@@ -64,7 +63,7 @@ class CallFailed(RuntimeError):
         self.traceback = traceback
 
 
-class LimitedProcess:
+class LimitedProcess(AbstractContextManager):
     """A process that runs one call after the other, each within its limits.
 
     After a call that failed by its limits, or whose process died, the next one gets a new process.
@@ -92,15 +91,7 @@ class LimitedProcess:
         self.n_threads = n_threads
         self._worker: _Worker | None = None
 
-    def __enter__(self) -> LimitedProcess:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def call(
@@ -140,7 +131,7 @@ class LimitedProcess:
         body = cloudpickle.dumps((function, arguments))
         worker = self._ready_worker(memory_limit)
         try:
-            return worker.exchange(body, time_limit, memory_limit, processor_limit)
+            return worker.call(body, time_limit, memory_limit, processor_limit)
         except BaseException as error:
             # After an error of the function the process is as good as before. After anything else
             # it is dead, or at work on what nobody waits for.
@@ -185,14 +176,11 @@ class _Worker:
             stderr=self._last_words,
             env=environment,
         )
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._calls, self._stream = self._process.stdin, self._process.stdout
         self._fresh_mb: float | None = None
         # Pipes cannot be waited for with a timeout everywhere; a queue can.
-        self._answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue[tuple[str, Any] | None] = queue.SimpleQueue()
         threading.Thread(target=self._pass_on, daemon=True).start()
-        self._send(pickle.dumps(sys.path))
+        self._send(sys.path)
 
     @property
     def is_alive(self) -> bool:
@@ -201,9 +189,9 @@ class _Worker:
     @property
     def leftover_mb(self) -> float:
         """What earlier calls have left behind."""
-        return 0.0 if self._fresh_mb is None else resident_mb(self._process.pid) - self._fresh_mb
+        return 0.0 if self._fresh_mb is None else _resident_mb(self._process.pid) - self._fresh_mb
 
-    def exchange(
+    def call(
         self,
         body: bytes,
         time_limit: float | None,
@@ -213,70 +201,57 @@ class _Worker:
         """Send a call, watch over it, and return its result or raise what became of it."""
         self._last_words.truncate(0)
         self._send(body)
-        end = processor_end = float("inf")
-        while True:
-            kind, content = self._next_answer(end, memory_limit, processor_end)
-            if kind == "result":
-                return content
-            if kind == "error":
-                raise CallFailed(**content)
-            if kind == "time":
-                raise CallFailed("timeout", f"took more than {time_limit:g} seconds")
-            if kind == "processor":
-                words = f"took more than {processor_limit:g} seconds of processor time"
-                raise CallFailed("timeout", words)
-            if kind == "memory":
-                raise CallFailed(
-                    "memory",
-                    f"held {content:.0f} MB of memory, more than the {memory_limit:g} MB allowed",
-                )
-            # It has begun: all imports are done.
+        kind, content = self._next_answer()
+        if kind == "started":  # all imports are done
             if self._fresh_mb is None:
-                self._fresh_mb = resident_mb(self._process.pid)
-            if time_limit is not None:
-                end = time.monotonic() + time_limit
-            if processor_limit is not None:
-                processor_end = processor_seconds(self._process.pid) + processor_limit
+                self._fresh_mb = _resident_mb(self._process.pid)
+            kind, content = self._next_answer(time_limit, memory_limit, processor_limit)
+        if kind == "error":
+            raise CallFailed(**content)
+        return content
 
     def end(self) -> None:
         """Kill the process and all that it started."""
-        _kill(self._process.pid)
+        for process in _family(self._process.pid):
+            with suppress(psutil.Error):  # it ended in the meantime
+                process.kill()
         self._process.wait()
-        for stream in (self._calls, self._stream, self._last_words):
+        for stream in (self._process.stdin, self._process.stdout, self._last_words):
             with suppress(OSError):  # a pipe that is broken cannot be flushed
-                stream.close()
+                stream.close()  # type: ignore[union-attr]
 
-    def _send(self, body: bytes) -> None:
+    def _send(self, message: Any) -> None:
+        assert self._process.stdin is not None
         try:
-            _child.write_message(self._calls, body)
+            pickle.dump(message, self._process.stdin)
+            self._process.stdin.flush()
         except OSError:
             raise self._obituary() from None
 
     def _next_answer(
-        self, end: float, memory_limit: float | None, processor_end: float
+        self,
+        time_limit: float | None = None,
+        memory_limit: float | None = None,
+        processor_limit: float | None = None,
     ) -> tuple[str, Any]:
-        """Return what the process says next, or which limit it has exceeded."""
+        """Return what the process says next, unless it exceeds a limit before."""
+        pid, start = self._process.pid, time.monotonic()
+        spent = 0.0 if processor_limit is None else _processor_seconds(pid)
+        limited = (time_limit, memory_limit, processor_limit) != (None, None, None)
         while True:
-            wait = end - time.monotonic()
-            if wait <= 0:
-                return "time", None
-            if memory_limit is not None:
-                held = resident_mb(self._process.pid)
-                if held > memory_limit:
-                    return "memory", held
-                wait = min(wait, WATCH_INTERVAL)
-            if processor_end < float("inf"):
-                if processor_seconds(self._process.pid) > processor_end:
-                    return "processor", None
-                wait = min(wait, WATCH_INTERVAL)
-            try:
-                body = self._answers.get(timeout=None if wait == float("inf") else wait)
-            except queue.Empty:
-                continue
-            if body is None:
-                raise self._obituary()
-            kind, content = pickle.loads(body)  # written by our own living child
-            return kind, content
+            with suppress(queue.Empty):
+                answer = self._answers.get(timeout=WATCH_INTERVAL if limited else None)
+                if answer is None:
+                    raise self._obituary()
+                return answer
+            if time_limit is not None and time.monotonic() - start > time_limit:
+                raise CallFailed("timeout", f"took more than {time_limit:g} seconds")
+            if memory_limit is not None and (held := _resident_mb(pid)) > memory_limit:
+                words = f"held {held:.0f} MB of memory, more than the {memory_limit:g} MB allowed"
+                raise CallFailed("memory", words)
+            if processor_limit is not None and _processor_seconds(pid) - spent > processor_limit:
+                words = f"took more than {processor_limit:g} seconds of processor time"
+                raise CallFailed("timeout", words)
 
     def _obituary(self) -> CallFailed:
         code = self._process.wait()
@@ -290,13 +265,18 @@ class _Worker:
         return CallFailed("failed", f"the process of the unit {how}", words or None)
 
     def _pass_on(self) -> None:
-        with suppress(OSError, ValueError):  # closed on this side
-            while (body := _child.read_message(self._stream)) is not None:
-                self._answers.put(body)
+        assert self._process.stdout is not None
+        try:
+            while True:
+                self._answers.put(pickle.load(self._process.stdout))  # written by our own child
+        except (EOFError, pickle.UnpicklingError, OSError, ValueError):
+            pass  # it is gone, or closed on this side
+        except Exception:  # an answer that cannot be read here
+            self._process.kill()
         self._answers.put(None)
 
 
-class PeakMemory:
+class PeakMemory(AbstractContextManager):
     """The largest resident size of this process while a block runs.
 
     Attributes
@@ -320,63 +300,36 @@ class PeakMemory:
         self._process = psutil.Process()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
-        self._look()
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._stop.set()
         self._thread.join()
-        self._look()
 
     def _watch(self) -> None:
-        while not self._stop.wait(SAMPLE_INTERVAL):
-            self._look()
-
-    def _look(self) -> None:
-        held = self._process.memory_info().rss / MEGABYTE
-        self.megabytes = max(self.megabytes, held)
-
-
-def resident_mb(pid: int) -> float:
-    """Return the megabytes that a process and all its children hold, 0 for one that is gone.
-
-    Examples
-    --------
-    >>> import os
-    >>> from splmll.experiments.limits import resident_mb
-    >>> resident_mb(os.getpid()) > 10
-    True
-    """
-    total = 0.0
-    for process in _family(pid):
-        try:
-            total += process.memory_info().rss / MEGABYTE
-        except psutil.Error:  # it ended in the meantime
-            continue
-    return total
+        stopped = False
+        while not stopped:
+            stopped = self._stop.wait(SAMPLE_INTERVAL)
+            held = self._process.memory_info().rss / MEGABYTE
+            self.megabytes = max(self.megabytes, held)
 
 
-def processor_seconds(pid: int) -> float:
-    """Return the processor time that a process and its living children have taken.
+def _resident_mb(pid: int) -> float:
+    """Return the megabytes that a process and all its children hold, 0 for one that is gone."""
+    return _total(pid, lambda process: process.memory_info().rss / MEGABYTE)
 
-    Examples
-    --------
-    >>> import os
-    >>> from splmll.experiments.limits import processor_seconds
-    >>> processor_seconds(os.getpid()) > 0
-    True
-    """
+
+def _processor_seconds(pid: int) -> float:
+    """Return the processor time that a process and its living children have taken."""
+    return _total(pid, lambda process: sum(process.cpu_times()[:2]))  # user and system
+
+
+def _total(pid: int, measure: Callable[[psutil.Process], float]) -> float:
     total = 0.0
     for process in _family(pid):
         with suppress(psutil.Error):  # it ended in the meantime
-            spent = process.cpu_times()
-            total += spent.user + spent.system
+            total += measure(process)
     return total
 
 
@@ -386,11 +339,3 @@ def _family(pid: int) -> list[psutil.Process]:
         return [parent, *parent.children(recursive=True)]
     except psutil.Error:
         return []
-
-
-def _kill(pid: int) -> None:
-    for process in _family(pid):
-        try:
-            process.kill()
-        except psutil.Error:
-            continue

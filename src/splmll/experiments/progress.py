@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
-from types import TracebackType
 from typing import TextIO
 
 from rich.console import Console
@@ -47,7 +45,7 @@ class RunProgress:
     >>> from splmll.experiments.unit import Unit
     >>> unit = Unit("ML-kNN", "emotions", PROTOCOLS["held-out"])
     >>> with RunProgress(2, verbose=True, stream=sys.stdout) as progress:
-    ...     progress.start(unit)
+    ...     progress.start()
     ...     progress.finish(unit, "done")
     [1/2] emotions, ML-kNN, repetition 0, fold 0: done
     """
@@ -68,60 +66,45 @@ class RunProgress:
         self.running = 0
         self.stream = sys.stderr if stream is None else stream
         self.verbose = verbose
-        self._lock = threading.Lock()
-        self._display: Progress | None = None
-        if live and self.stream.isatty():
-            self._display = Progress(
-                TextColumn("{task.description}"),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TimeElapsedColumn(),
-                TextColumn("left"),
-                TimeRemainingColumn(),
-                console=Console(file=self.stream),
-                speed_estimate_period=SPEED_PERIOD,
-            )
-            self._task = self._display.add_task(self._counts(), total=total, completed=self._over)
+        self._display = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=Console(file=self.stream),
+            speed_estimate_period=SPEED_PERIOD,
+            disable=not (live and self.stream.isatty()),
+        )
+        self._task = self._display.add_task(self._counts(), total=total, completed=self._over)
 
     def __enter__(self) -> RunProgress:
-        if self._display is not None:
-            self._display.start()
+        self._display.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._display is not None:
-            self._display.stop()
+    def __exit__(self, *error: object) -> None:
+        self._display.stop()
 
-    def start(self, unit: Unit) -> None:
+    def start(self) -> None:
         """Say that a unit has begun."""
-        with self._lock:
-            self.running += 1
-            self._show()
+        self.running += 1
+        self._show()
 
     def finish(self, unit: Unit, status: str) -> None:
         """Say that a unit has ended, and how."""
-        with self._lock:
-            self.running -= 1
-            self._count(status)
-            if self._display is None and self.verbose:
-                print(
-                    f"[{self._over}/{self.total}] {unit.data_name}, {unit.method}, repetition "
-                    f"{unit.repetition}, fold {unit.fold}: {status}",
-                    file=self.stream,
-                    flush=True,
-                )
+        self.running -= 1
+        self.skip(status)
+        if self._display.disable and self.verbose:
+            print(
+                f"[{self._over}/{self.total}] {unit.data_name}, {unit.method}, repetition "
+                f"{unit.repetition}, fold {unit.fold}: {status}",
+                file=self.stream,
+                flush=True,
+            )
 
     def skip(self, status: str) -> None:
         """Say that another process has ended a unit, and how."""
-        with self._lock:
-            self._count(status)
-
-    def _count(self, status: str) -> None:
         self.done += status == "done"
         self.failed += status != "done"
         self._show()
@@ -134,5 +117,4 @@ class RunProgress:
         return f"{self.done} done, {self.running} running, {self.failed} failed"
 
     def _show(self) -> None:
-        if self._display is not None:
-            self._display.update(self._task, description=self._counts(), completed=self._over)
+        self._display.update(self._task, description=self._counts(), completed=self._over)

@@ -10,12 +10,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.model_selection import BaseCrossValidator, KFold
 
 from splmll.datasets import Dataset
+from splmll.experiments.words import count
 from splmll.model_selection import MultilabelStratifiedKFold, MultilabelStratifiedShuffleSplit
 
 # A data set without a standard split is tested on one row of so many.
@@ -63,6 +64,15 @@ class Part:
     threshold_rows: np.ndarray | None = None
 
 
+class Rows(NamedTuple):
+    """Row numbers of one fit, see `Part`."""
+
+    train: np.ndarray
+    test: np.ndarray
+    validation: np.ndarray | None = None
+    threshold_rows: np.ndarray | None = None
+
+
 @dataclass(frozen=True)
 class Protocol(ABC):
     """A way of dividing rows into those to learn from and those to be measured on.
@@ -83,8 +93,6 @@ class Protocol(ABC):
     redraws_rows : bool
         Whether every repetition divides the rows anew. Where it does not, a method without
         randomness gives the same result every time.
-    warning : str
-        What must stand beside its numbers, empty if nothing.
 
     Examples
     --------
@@ -97,8 +105,7 @@ class Protocol(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     gist: ClassVar[str]
-    redraws_rows: ClassVar[bool]
-    warning: ClassVar[str] = ""
+    redraws_rows: ClassVar[bool] = False
 
     repetitions: int = 1
 
@@ -114,44 +121,35 @@ class Protocol(ABC):
         return 1
 
     def parts(self, data: Dataset, seed: int = 0) -> Iterator[Part]:
-        """Yield the rows of all fits.
-
-        Parameters
-        ----------
-        data : Dataset
-            The rows, their labels and, where it has one, their standard split.
-        seed : int, default=0
-            The base seed; repetition r has the seed ``seed + r``.
-
-        Yields
-        ------
-        part : Part
-            The same ones for the same data, protocol and seed.
-        """
+        """Yield the rows of all fits, the same for the same data and seed."""
         for repetition in range(self.repetitions):
             yield from self.repetition(data, repetition, seed)
 
-    @abstractmethod
     def repetition(self, data: Dataset, repetition: int, seed: int = 0) -> list[Part]:
         """Return the rows of the fits of one repetition, fold by fold.
 
         Parameters
         ----------
         data : Dataset
-            The rows.
+            The rows, their labels and, where it has one, their standard split.
         repetition : int
             Which one, counted from 0.
         seed : int, default=0
-            The base seed.
-
-        Returns
-        -------
-        parts : list of Part
+            The base seed; repetition r has the seed ``seed + r``.
         """
+        own_seed = seed + repetition
+        return [
+            Part(repetition, fold, own_seed, *rows)
+            for fold, rows in enumerate(self._divide(data, seed, own_seed))
+        ]
 
     @abstractmethod
     def describe(self) -> str:
         """Return the sentence that says in a caption what was done."""
+
+    @abstractmethod
+    def _divide(self, data: Dataset, seed: int, own_seed: int) -> list[Rows]:
+        """Divide the rows for one repetition, by the seed of all of them and by its own."""
 
 
 @dataclass(frozen=True)
@@ -175,23 +173,19 @@ class HeldOut(Protocol):
     name = "held-out"
     title = "Held-out test rows"
     gist = "held-out (trained on the training rows, measured on the test rows)"
-    redraws_rows = False
 
     repetitions: int = 5
 
-    def repetition(self, data: Dataset, repetition: int, seed: int = 0) -> list[Part]:
-        """Return the one part of this repetition."""
-        train, test = standard_split(data, seed)
-        return [Part(repetition, 0, seed + repetition, train, test)]
-
-    def describe(self) -> str:
-        """Return the sentence that says in a caption what was done."""
+    def describe(self) -> str:  # noqa: D102 - as above
         return (
             "Held out: trained on the training rows of the standard split, measured on its test "
             "rows; a data set without a split is measured on a random tenth of its rows. "
-            f"{_times(self.repetitions, 'seed')} for methods with randomness, which see the same "
+            f"{count(self.repetitions, 'seed')} for methods with randomness, which see the same "
             "rows."
         )
+
+    def _divide(self, data: Dataset, seed: int, own_seed: int) -> list[Rows]:
+        return [Rows(*standard_split(data, seed))]
 
 
 @dataclass(frozen=True)
@@ -224,29 +218,21 @@ class CrossValidation(Protocol):
     stratified: bool = True
 
     @property
-    def folds(self) -> int:
-        """Number of fits in every repetition."""
+    def folds(self) -> int:  # noqa: D102 - as above
         return self.n_folds
 
-    def repetition(self, data: Dataset, repetition: int, seed: int = 0) -> list[Part]:
-        """Return the folds of this repetition."""
-        seed += repetition
-        folds: BaseCrossValidator = (
-            MultilabelStratifiedKFold(self.n_folds, random_state=seed)
-            if self.stratified
-            else KFold(self.n_folds, shuffle=True, random_state=seed)
-        )
-        rows = np.arange(data.Y.shape[0])
-        return [
-            Part(repetition, fold, seed, train, test)
-            for fold, (train, test) in enumerate(folds.split(rows, data.Y))
-        ]
-
-    def describe(self) -> str:
-        """Return the sentence that says in a caption what was done."""
+    def describe(self) -> str:  # noqa: D102 - as above
         kind = "multi-label stratified" if self.stratified else "random"
         drawn = f", drawn {self.repetitions} times" if self.repetitions > 1 else ""
         return f"Cross-validation on all rows: {self.n_folds} folds, {kind}{drawn}."
+
+    def _divide(self, data: Dataset, seed: int, own_seed: int) -> list[Rows]:
+        folds: BaseCrossValidator = (
+            MultilabelStratifiedKFold(self.n_folds, random_state=own_seed)
+            if self.stratified
+            else KFold(self.n_folds, shuffle=True, random_state=own_seed)
+        )
+        return [Rows(*rows) for rows in folds.split(np.arange(data.Y.shape[0]), data.Y)]
 
 
 @dataclass(frozen=True)
@@ -280,30 +266,17 @@ class PaperProtocol(Protocol):
 
     repetitions: int = 10
 
-    def repetition(self, data: Dataset, repetition: int, seed: int = 0) -> list[Part]:
-        """Return the one part of this repetition."""
-        train, test = standard_split(data, seed)
-        tenth = MultilabelStratifiedShuffleSplit(
-            1, test_size=VALIDATION_SHARE, random_state=seed + repetition
-        )
-        kept, validation = next(tenth.split(train, data.Y[train]))
-        part = Part(
-            repetition,
-            0,
-            seed + repetition,
-            train[np.sort(kept)],
-            test,
-            train[np.sort(validation)],
-        )
-        return [part]
-
-    def describe(self) -> str:
-        """Return the sentence that says in a caption what was done."""
+    def describe(self) -> str:  # noqa: D102 - as above
         return (
             "The paper's protocol: measured on the test rows of the standard split (a random tenth "
-            f"of the rows where a set has none), {_times(self.repetitions, 'repetition')}, each "
+            f"of the rows where a set has none), {count(self.repetitions, 'repetition')}, each "
             "with another tenth of the training rows set apart for validation."
         )
+
+    def _divide(self, data: Dataset, seed: int, own_seed: int) -> list[Rows]:
+        train, test = standard_split(data, seed)
+        kept, validation = _stratified(data, train, VALIDATION_SHARE, own_seed)
+        return [Rows(kept, test, validation)]
 
 
 @dataclass(frozen=True)
@@ -321,27 +294,24 @@ class Resubstitution(Protocol):
     Examples
     --------
     >>> from splmll.experiments.protocol import Resubstitution
-    >>> Resubstitution().warning
+    >>> Resubstitution().describe().split(". ")[1]
     'Measured on the training rows: no result for new rows, no ground to rank methods by.'
     """
 
     name = "resubstitution"
     title = "Resubstitution (training rows)"
     gist = "resubstitution (measured on the training rows, no estimate of anything else)"
-    redraws_rows = False
-    warning = "Measured on the training rows: no result for new rows, no ground to rank methods by."
 
-    def repetition(self, data: Dataset, repetition: int, seed: int = 0) -> list[Part]:
-        """Return the one part of this repetition."""
-        train, _ = standard_split(data, seed)
-        return [Part(repetition, 0, seed + repetition, train, train)]
-
-    def describe(self) -> str:
-        """Return the sentence that says in a caption what was done."""
+    def describe(self) -> str:  # noqa: D102 - as above
         return (
             "Resubstitution: trained and measured on the same rows, the training rows of the "
-            "standard split, as the paper's tmc2007 rows were. " + self.warning
+            "standard split, as the paper's tmc2007 rows were. Measured on the training rows: no "
+            "result for new rows, no ground to rank methods by."
         )
+
+    def _divide(self, data: Dataset, seed: int, own_seed: int) -> list[Rows]:
+        train, _ = standard_split(data, seed)
+        return [Rows(train, train)]
 
 
 @dataclass(frozen=True)
@@ -354,7 +324,7 @@ class BenchmarkProtocol(Protocol):
     Parameters
     ----------
     repetitions : int, default=1
-        Number of seeds.
+        Number of seeds; only the methods' seed differs between them.
     most_rows : int, default=25000
         A data set without a split that has more rows is a sample of so many, the same for all.
     most_train, most_test : int or None, default=None
@@ -372,27 +342,13 @@ class BenchmarkProtocol(Protocol):
     name = "benchmark"
     title = "Benchmark"
     gist = "benchmark (standard split, or a stratified third of the rows for testing)"
-    redraws_rows = False
 
     repetitions: int = 1
     most_rows: int = 25_000
     most_train: int | None = None
     most_test: int | None = None
 
-    def repetition(self, data: Dataset, repetition: int, seed: int = 0) -> list[Part]:
-        """Return the one part of this repetition; only the methods' seed differs between them."""
-        if data.train is not None and data.test is not None:
-            train, test = data.train, data.test
-        else:
-            rows = _at_most(self.most_rows, np.arange(data.Y.shape[0]), seed)
-            train, test = _stratified(data, rows, TEST_SHARE, seed)
-        train, test = _at_most(self.most_train, train, seed), _at_most(self.most_test, test, seed)
-        share = max(THRESHOLD_SHARE, min(0.5, FEWEST_THRESHOLD_ROWS / len(train)))
-        _, threshold_rows = _stratified(data, train, share, seed)
-        return [Part(repetition, 0, seed + repetition, train, test, threshold_rows=threshold_rows)]
-
-    def describe(self) -> str:
-        """Return the sentence that says in a caption what was done."""
+    def describe(self) -> str:  # noqa: D102 - as above
         quick = (
             f" At most {self.most_train} training and {self.most_test} test rows."
             if self.most_train is not None
@@ -401,22 +357,24 @@ class BenchmarkProtocol(Protocol):
         return (
             "Benchmark: trained and measured on the standard split; a data set without one on a "
             "label-stratified draw of a third of the rows for testing (of at most "
-            f"{self.most_rows:,} rows drawn by chance). {_times(self.repetitions, 'seed')}.{quick}"
+            f"{self.most_rows:,} rows drawn by chance). {count(self.repetitions, 'seed')}.{quick}"
         )
+
+    def _divide(self, data: Dataset, seed: int, own_seed: int) -> list[Rows]:
+        if data.train is not None and data.test is not None:
+            train, test = data.train, data.test
+        else:
+            rows = _at_most(self.most_rows, np.arange(data.Y.shape[0]), seed)
+            train, test = _stratified(data, rows, TEST_SHARE, seed)
+        train, test = _at_most(self.most_train, train, seed), _at_most(self.most_test, test, seed)
+        share = max(THRESHOLD_SHARE, min(0.5, FEWEST_THRESHOLD_ROWS / len(train)))
+        _, threshold_rows = _stratified(data, train, share, seed)
+        return [Rows(train, test, threshold_rows=threshold_rows)]
 
 
 #: Every protocol by name, with its usual number of repetitions.
 PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
-    {
-        protocol.name: protocol
-        for protocol in (
-            HeldOut(),
-            CrossValidation(),
-            PaperProtocol(),
-            Resubstitution(),
-            BenchmarkProtocol(),
-        )
-    }
+    {kind.name: kind() for kind in Protocol.__subclasses__()}
 )
 
 
@@ -465,7 +423,3 @@ def _stratified(
     splitter = MultilabelStratifiedShuffleSplit(1, test_size=share, random_state=seed)
     first, second = next(splitter.split(rows, data.Y[rows]))
     return rows[np.sort(first)], rows[np.sort(second)]
-
-
-def _times(number: int, what: str) -> str:
-    return f"{number} {what}{'s' if number > 1 else ''}"

@@ -141,22 +141,16 @@ class Reproduction:
 
     def table1(self) -> list[Path]:
         """Statistics of the data sets, counted and printed."""
-        printed = published_datasets()
-        lines = {}
-        for name in ALL_DATA:
-            counted = load_dataset(name).describe()
-            original = name.removesuffix("-densehue")
-            line: dict[str, object] = {
-                "rows": counted.n_rows,
-                "features": counted.n_features,
-                "labels": counted.n_labels,
-                "cardinality": counted.cardinality,
-            }
-            for key in list(line):
-                known = original in printed.index
-                line[f"{key}, printed"] = printed.loc[original, key] if known else None
-            lines[name] = line
-        frame = pd.DataFrame.from_dict(lines, orient="index").rename_axis("data")
+        counts = ["rows", "features", "labels", "cardinality"]
+        found = [load_dataset(name).describe() for name in ALL_DATA]
+        counted = pd.DataFrame(
+            [(each.n_rows, each.n_features, each.n_labels, each.cardinality) for each in found],
+            pd.Index(ALL_DATA, name="data"),
+            counts,
+        )
+        printed = published_datasets()[counts].add_suffix(", printed")
+        originals = counted.index.str.removesuffix("-densehue")
+        frame = counted.join(printed.reindex(originals).set_axis(counted.index))
         whole = [column for column in frame.columns if not column.startswith("cardinality")]
         frame = frame.astype(dict.fromkeys(whole, "Int64"))
         caption = (
@@ -309,28 +303,14 @@ class Reproduction:
 
 
 ITEMS: dict[str, Callable[[Reproduction], list[Path]]] = {
-    "table1": Reproduction.table1,
-    "table2": Reproduction.table2,
-    "table3": Reproduction.table3,
-    "table4": Reproduction.table4,
-    "figure3": Reproduction.figure3,
-    "figure4": Reproduction.figure4,
-    "figure5": Reproduction.figure5,
-    "figure6": Reproduction.figure6,
+    f"{kind}{number}": getattr(Reproduction, f"{kind}{number}")
+    for kind, numbers in (("table", (1, 2, 3, 4)), ("figure", (3, 4, 5, 6)))
+    for number in numbers
 }
 
 
 def check_items(items: Sequence[str]) -> list[str]:
-    """Return the items that were asked for, in the order of the paper.
-
-    Parameters
-    ----------
-    items : sequence of str
-        Keys of ``ITEMS``, or "all".
-
-    Returns
-    -------
-    items : list of str
+    """Return the items that were asked for, or all of ``ITEMS``, in the order of the paper.
 
     Examples
     --------

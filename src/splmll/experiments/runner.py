@@ -13,8 +13,9 @@ import queue
 import threading
 import time
 import traceback
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -127,36 +128,6 @@ class Experiment:
         }
         self.units()  # refuses impossible options now and not after hours
 
-    def describe(self) -> str:
-        """Return what all methods have in common, for the caption of a table.
-
-        Examples
-        --------
-        >>> from splmll.experiments.runner import Experiment
-        >>> Experiment("emotions", ["BR"], "cv", threshold=0.4).describe().split(". ")[1:]
-        ['Features as they are', 'Threshold 0.4', 'Every method with its default settings.']
-        """
-        features = {
-            "none": "Features as they are.",
-            "standard": "Features standardised by the training rows.",
-            "minmax": "Features brought to [0, 1] by the training rows.",
-            "suited": "Dense features standardised by the training rows, sparse ones and those of "
-            "0 and 1 as they are.",
-        }
-        threshold = (
-            "Each method's own threshold."
-            if self.threshold == "own"
-            else f"Threshold {self.threshold}."
-        )
-        return " ".join(
-            [
-                self.protocol.describe(),
-                features[self.preprocessing],
-                threshold,
-                self.search.describe(),
-            ]
-        )
-
     def units(self) -> list[Unit]:
         """Return all units of work, the first repetition of all methods first.
 
@@ -240,57 +211,19 @@ class Experiment:
         units = self.units()
         with _Run(Store(out), units, retry_failed, live=progress, verbose=verbose) as run:
             if on_cluster:
-                self._run_on_cluster(run, n_jobs, scheduler)
+                with _dask_client(n_jobs, scheduler) as client:
+                    cluster = client.get_executor(pure=False)
+                    run.all(cluster, self.limits, lambda: AHEAD * sum(client.nthreads().values()))
             elif isolate:
-                self._run_here(run, n_jobs)
+                n_workers = joblib.effective_n_jobs(n_jobs)
+                n_threads = max(1, joblib.cpu_count() // n_workers)
+                # Threads only wait: the work is done in the processes, which end first.
+                with ThreadPoolExecutor(n_workers) as here, _ProcessPool(n_threads) as pool:
+                    run.all(here, self.limits, lambda: n_workers, pool)
             else:
-                for unit in run.units():
+                while (unit := run.take(wait=True)) is not None:
                     run.end(unit, _attempt_here(unit))
         return run.store.results([unit.key for unit in units])
-
-    def _run_here(self, run: _Run, n_jobs: int) -> None:
-        n_workers = joblib.effective_n_jobs(n_jobs)
-        with _ProcessPool(n_threads=max(1, joblib.cpu_count() // n_workers)) as pool:
-
-            def do(unit: Unit) -> None:
-                with pool.process() as process:
-                    result = _attempt(unit, process, self.limits)
-                run.end(unit, result)
-
-            try:
-                # Threads only wait: the work is done in the processes. A unit is taken when there
-                # is a thread for it and not earlier, because another run may have one.
-                joblib.Parallel(
-                    n_jobs=n_workers, backend="threading", batch_size=1, pre_dispatch="n_jobs"
-                )(joblib.delayed(do)(unit) for unit in run.units())
-            except BaseException:
-                run.stop()  # before the processes end, or their ends would count as failures
-                raise
-
-    def _run_on_cluster(self, run: _Run, n_jobs: int, scheduler: str | None) -> None:
-        with _dask_client(n_jobs, scheduler) as client:
-            from distributed import wait
-
-            running: dict[Any, Unit] = {}
-            while True:
-                room = AHEAD * max(1, sum(client.nthreads().values())) - len(running)
-                while room > 0 and (unit := run.take()) is not None:
-                    future = client.submit(_attempt_on_worker, unit, self.limits, pure=False)
-                    running[future] = unit
-                    room -= 1
-                if running:
-                    try:
-                        ended = wait(
-                            list(running), timeout=LOOK_AGAIN, return_when="FIRST_COMPLETED"
-                        ).done
-                    except TimeoutError:
-                        continue
-                    for future in ended:
-                        run.end(running.pop(future), _result_of(future))
-                elif run.waits_for_others:
-                    time.sleep(LOOK_AGAIN)
-                else:
-                    return
 
 
 class _Run:
@@ -310,59 +243,55 @@ class _Run:
             n_units, done=n_done, failed=len(over) - n_done, live=live, verbose=verbose
         )
         self._stopped = threading.Event()
-        # SQLite waits for its turn: without a lock the threads of one run would wait for each
-        # other in there, which takes longer.
-        self._lock = threading.Lock()
 
     def __enter__(self) -> _Run:
         self._progress.__enter__()
         threading.Thread(target=self._beat, daemon=True).start()
         return self
 
-    def __exit__(self, *error: Any) -> None:
-        self.stop()
+    def __exit__(self, *error: object) -> None:
+        self._stopped.set()
         self._progress.__exit__(*error)
         self.store.release(self.owner)
 
-    def stop(self) -> None:
-        """Take no more units and record no more results."""
-        self._stopped.set()
-
-    def units(self) -> Iterator[Unit]:
-        """Yield claimed units; wait for those that other processes do, in case these die."""
-        while not self._stopped.is_set():
-            unit = self.take()
-            if unit is not None:
-                yield unit
-            elif self.waits_for_others:
-                self._stopped.wait(LOOK_AGAIN)
-            else:
+    def all(
+        self,
+        executor: Executor,
+        limits: Limits,
+        room: Callable[[], int],
+        pool: _ProcessPool | None = None,
+    ) -> None:
+        """Do all units, never more at once than there is room: another run may have the others."""
+        running: dict[Future[UnitResult], Unit] = {}
+        while True:
+            while len(running) < max(1, room()) and (unit := self.take(wait=not running)):
+                running[executor.submit(_attempt, unit, limits, pool)] = unit
+            if not running:
                 return
+            for future in wait(running, LOOK_AGAIN, FIRST_COMPLETED).done:
+                self.end(running.pop(future), _result_of(future))
 
-    def take(self) -> Unit | None:
-        """Claim a unit and return it; None if there is none to be had now."""
-        with self._lock:
+    def take(self, *, wait: bool = False) -> Unit | None:
+        """Claim a unit and return it, or None if there is none.
+
+        Where others are at work on all that is left, wait for them on request: they may die.
+        """
+        while True:
             for status in self._drop_finished():
                 self._progress.skip(status)
             for key, unit in self._left.items():
                 if self.store.claim(key, self.owner, retry_before=self._retry_before):
                     del self._left[key]
-                    self._progress.start(unit)
+                    self._progress.start()
                     return unit
-            return None
-
-    @property
-    def waits_for_others(self) -> bool:
-        """Whether units are left that another process is doing."""
-        return bool(self._left)
+            if not (wait and self._left):
+                return None
+            time.sleep(LOOK_AGAIN)
 
     def end(self, unit: Unit, result: UnitResult) -> None:
         """Record what came out of a unit."""
-        with self._lock:
-            if self._stopped.is_set():
-                return
-            self.store.record(unit, result, self.owner)
-            self._progress.finish(unit, result.status)
+        self.store.record(unit, result, self.owner)
+        self._progress.finish(unit, result.status)
 
     def _drop_finished(self) -> list[str]:
         """Forget units that are over, whoever did them, and return their status."""
@@ -389,7 +318,7 @@ class _ProcessPool:
     def __enter__(self) -> _ProcessPool:
         return self
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         for process in self._all:
             process.close()
 
@@ -406,13 +335,18 @@ class _ProcessPool:
             self._idle.put(process)
 
 
-def _attempt(unit: Unit, process: LimitedProcess, limits: Limits) -> UnitResult:
+# A worker of a cluster keeps its processes between units.
+_WORKER_POOL = _ProcessPool()
+
+
+def _attempt(unit: Unit, limits: Limits, pool: _ProcessPool | None) -> UnitResult:
     """Run a unit in another process; whatever goes wrong is a result too."""
     started = now()
-    try:
-        return process.call(run_unit, unit, **limits)
-    except CallFailed as failure:
-        return UnitResult.failure(failure.status, failure.error, failure.traceback, started)
+    with (pool or _WORKER_POOL).process() as process:
+        try:
+            return process.call(run_unit, unit, **limits)
+        except CallFailed as failure:
+            return UnitResult.failure(failure.status, failure.error, failure.traceback, started)
 
 
 def _attempt_here(unit: Unit) -> UnitResult:
@@ -423,56 +357,41 @@ def _attempt_here(unit: Unit) -> UnitResult:
         return _failure(error, started)
 
 
+def _result_of(future: Future[UnitResult]) -> UnitResult:
+    """Return what a worker sent, or a failure where it could not even fail by itself."""
+    if future.cancelled():
+        raise ConnectionError("The connection to the Dask scheduler was lost: run it again.")
+    error = future.exception()
+    return future.result() if error is None else _failure(error)
+
+
 def _failure(error: BaseException, started: str | None = None) -> UnitResult:
     told = "".join(traceback.format_exception(error))
     return UnitResult.failure("failed", error_line(error), told, started)
 
 
-# On a Dask cluster ------------------------------------------------------------------------------
-
-# A worker keeps its processes between units.
-_WORKER_POOL = _ProcessPool()
-
-
-def _attempt_on_worker(unit: Unit, limits: Limits) -> UnitResult:
-    with _WORKER_POOL.process() as process:
-        return _attempt(unit, process, limits)
-
-
 @contextmanager
 def _dask_client(n_jobs: int, scheduler: str | None) -> Iterator[Any]:
     distributed = required("distributed", "distributed", "Running on a cluster")
-    if scheduler is not None:
+    with ExitStack() as stack:
+        place = scheduler
+        if place is None:
+            cluster = distributed.LocalCluster(
+                n_workers=joblib.effective_n_jobs(n_jobs),
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address=None,
+                silence_logs=logging.CRITICAL,
+            )
+            place = stack.enter_context(cluster)
         try:
-            client = distributed.Client(scheduler)
+            client = stack.enter_context(distributed.Client(place))
         except OSError as error:
             raise ConnectionError(
                 f"There is no Dask scheduler at {scheduler}: start one with `dask scheduler`, or "
                 'leave the address out and take backend="dask".'
             ) from error
-        with client:
-            yield client
-        return
-    with (
-        distributed.LocalCluster(
-            n_workers=joblib.effective_n_jobs(n_jobs),
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=None,
-            silence_logs=logging.CRITICAL,
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
         yield client
-
-
-def _result_of(future: Any) -> UnitResult:
-    """Return what a worker sent, or a failure where it could not even fail by itself."""
-    if future.status == "finished":
-        return future.result()
-    if future.cancelled():
-        raise ConnectionError("The connection to the Dask scheduler was lost: run it again.")
-    return _failure(future.exception())
 
 
 # What the caller asked for ------------------------------------------------------------------------

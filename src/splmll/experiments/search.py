@@ -149,22 +149,12 @@ def choose_settings(
 
 
 def search_space(model: Any) -> dict[str, Sequence[Any]]:
-    """Return what may be varied of the method inside a model.
+    """Return what may be varied of the method inside a model, parameter by parameter.
 
     That is the ``search_space`` of its class; for SPL-MLL ``SPL_MLL_SPACE``. SPL-MLL as published
     stays as published. Left out are parameters that this model has not got, such as those of a base
     learner that it does without, and those that differ from their default: they were chosen on
     purpose.
-
-    Parameters
-    ----------
-    model : estimator
-        A method, also in a pipeline or a :class:`~splmll.model_selection.ThresholdTuner`.
-
-    Returns
-    -------
-    space : dict of str to sequence
-        Name of a parameter of `model` -> values.
 
     Examples
     --------
@@ -192,21 +182,6 @@ def candidates(
 ) -> list[Settings]:
     """Return different settings to try: those of the model first, then others of the space.
 
-    Parameters
-    ----------
-    model : estimator
-        Its own settings are the first candidate.
-    space : mapping of str to sequence
-        Name of a parameter -> values.
-    n_candidates : int
-        How many at most.
-    seed : int
-        Seed of the draw, where the space has more.
-
-    Returns
-    -------
-    settings : list of dict
-
     Examples
     --------
     >>> from splmll.experiments.search import candidates
@@ -215,7 +190,8 @@ def candidates(
     >>> tried[0], len(tried)
     ({'n_neighbors': 10}, 3)
     """
-    own = _own_settings(model, space)
+    present = model.get_params(deep=True)
+    own = {name: present[name] for name in space}
     sizes = [len(values) for values in space.values()]
     tried = [own]
     # A product of small lists: its points can be numbered and drawn without replacement.
@@ -236,11 +212,6 @@ def _splitter(search: Search, n_rows: int, n_validation: int, seed: int) -> Any:
     fold_of = np.full(n_rows, only_trained_on)
     fold_of[n_rows - n_validation :] = only_fold
     return PredefinedSplit(fold_of)
-
-
-def _own_settings(model: Any, space: Mapping[str, Sequence[Any]]) -> Settings:
-    present = model.get_params(deep=True)
-    return {name: present[name] for name in space}
 
 
 def _innermost(model: Any) -> tuple[str, Any]:

@@ -23,12 +23,7 @@ import pandas as pd
 import psutil
 
 from splmll.atomic import atomic_write, flush_folder
-from splmll.experiments.unit import (
-    Unit,
-    UnitArrays,
-    UnitResult,
-    measures_for,
-)
+from splmll.experiments.unit import Unit, UnitArrays, UnitResult, measures_for
 from splmll.metrics import MEASURES, evaluate
 from splmll.thresholds import fit_threshold, rule_of_text
 
@@ -181,30 +176,25 @@ class Store:
             Beside facts about the unit, one column for each of
             :data:`splmll.metrics.MEASURES`, NaN where the unit has no result.
         """
+        query = (
+            f"SELECT {', '.join(_COLUMNS)} FROM units "
+            "ORDER BY data, method, protocol, repetition, fold, key"
+        )
+        kinds = {"INTEGER": "Int64", "REAL": "float64"}  # a unit that failed may not know them
+        known = {name: kinds[kind] for name, kind in _COLUMNS.items() if kind in kinds}
         with self._reading() as connection:
-            lines = connection.execute(
-                f"SELECT {', '.join(_COLUMNS)} FROM units "
-                "ORDER BY data, method, protocol, repetition, fold, key"
-            ).fetchall()
+            frame = pd.read_sql(query, connection, dtype=known)
         if keys is not None:
-            by_key = {line[0]: line for line in lines}
-            lines = [by_key[key] for key in keys if key in by_key]
-        frame = pd.DataFrame(lines, columns=list(_COLUMNS))
-        values = [json.loads(text) for text in frame.pop("measures")]
-        position = frame.columns.get_loc("search_seconds")
-        assert isinstance(position, int)
-        for number, name in enumerate(MEASURES):
-            column = np.array([value.get(name, np.nan) for value in values], dtype=np.float64)
-            frame.insert(position + number, name, column)
-        for name, kind in _COLUMNS.items():
-            if kind == "INTEGER":  # a unit that failed may not know them
-                frame[name] = frame[name].astype("Int64")
-            elif kind == "REAL":
-                frame[name] = frame[name].astype(np.float64)
+            there = set(frame["key"])
+            asked = [key for key in keys if key in there]
+            frame = frame.set_index("key", drop=False).loc[asked].reset_index(drop=True)
         for name in ("error", "traceback"):
-            known = frame[name].astype(object)
-            frame[name] = known.where(known.notna(), None)
-        return frame
+            words = frame[name].astype(object)
+            frame[name] = words.where(words.notna(), None)
+        before = frame.columns.get_loc("measures")
+        values = [json.loads(text) for text in frame.pop("measures")]
+        measures = pd.DataFrame(values, frame.index, list(MEASURES), dtype=np.float64)
+        return pd.concat([frame.iloc[:, :before], measures, frame.iloc[:, before:]], axis=1)
 
     def arrays(self, key: str) -> UnitArrays:
         """Return true labels, scores and predicted labels of a unit.
@@ -227,20 +217,6 @@ class Store:
         with np.load(path, allow_pickle=False) as stored:
             content = dict(stored)
         return UnitArrays(**{**content, "offset": float(content["offset"])})
-
-    def scores(self, key: str) -> np.ndarray:
-        """Return the scores of the test rows of a unit.
-
-        Parameters
-        ----------
-        key : str
-            The column ``key`` of `results`.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_test, n_labels)
-        """
-        return self.arrays(key).scores
 
     def recompute(
         self,
@@ -325,21 +301,9 @@ class Store:
             return {key: (status, finished) for key, status, finished in lines}
 
     def claim(self, key: str, owner: Owner, *, retry_before: str | None = None) -> bool:
-        """Reserve a unit, unless it is done or someone who is alive does it.
+        """Reserve a unit and return True, unless it is done or someone who is alive does it.
 
-        Parameters
-        ----------
-        key : str
-            Key of the unit.
-        owner : Owner
-            Who wants to do it.
-        retry_before : str, optional
-            A time: a unit that failed before it may be done again.
-
-        Returns
-        -------
-        claimed : bool
-            Whether the unit is now the owner's to do.
+        A unit that failed may be done again if that was before the time `retry_before`.
         """
         with self._writing() as connection:
             row = connection.execute(
@@ -364,19 +328,7 @@ class Store:
     def record(self, unit: Unit, result: UnitResult, owner: Owner) -> bool:
         """Write down what came out of a claimed unit, in one step.
 
-        Parameters
-        ----------
-        unit : Unit
-            What was done.
-        result : UnitResult
-            What came out.
-        owner : Owner
-            Who claimed it.
-
-        Returns
-        -------
-        recorded : bool
-            False if the claim was lost to another process, whose result counts.
+        Return False if the claim was lost to another process, whose result counts.
         """
         line = {
             **unit.columns(),
@@ -387,9 +339,7 @@ class Store:
             "versions": _json(result.versions),
             "host": _json(result.host),
         }
-        for name in _COLUMNS:
-            if name not in line:
-                line[name] = getattr(result, name)
+        line |= {name: getattr(result, name) for name in _COLUMNS if name not in line}
         final = self._array_file(unit.key)
         # A process that has lost its claim may be writing as well.
         part = final.with_suffix(f".{owner.token}.part")
@@ -420,13 +370,15 @@ class Store:
             left.unlink(missing_ok=True)
         return True
 
-    def forget(self, method: str) -> int:
-        """Remove all results of a method, so that the next run makes them anew.
+    def forget(self, method: str, keys: Iterable[str] | None = None) -> int:
+        """Remove results of a method, so that the next run makes them anew.
 
         Parameters
         ----------
         method : str
             Its name.
+        keys : iterable of str, optional
+            Only these units; by default all of the method.
 
         Returns
         -------
@@ -434,11 +386,13 @@ class Store:
         """
         with self._writing() as connection:
             lines = connection.execute("SELECT key FROM units WHERE method = ?", (method,))
-            keys = [key for (key,) in lines]
-            connection.execute("DELETE FROM units WHERE method = ?", (method,))
-        for key in keys:
+            found = {key for (key,) in lines}
+            if keys is not None:
+                found &= set(keys)
+            connection.executemany("DELETE FROM units WHERE key = ?", [(key,) for key in found])
+        for key in found:
             self._array_file(key).unlink(missing_ok=True)
-        return len(keys)
+        return len(found)
 
     def beat(self, owner: Owner) -> None:
         """Show that an owner is alive, to processes of other machines."""
@@ -544,7 +498,8 @@ def _cut(arrays: UnitArrays, threshold: float | str) -> np.ndarray:
         arrays.validation_scores,
         default=0.5 - arrays.offset,  # the usual cut of scores, from where these are measured
     )
-    return fitted.apply(np.asarray(arrays.scores, dtype=np.float64))
+    scores = arrays.scores if arrays.tunable_scores is None else arrays.tunable_scores
+    return fitted.apply(np.asarray(scores, dtype=np.float64))
 
 
 def _counts(owner: Owner, heartbeat: float) -> bool:

@@ -1,6 +1,7 @@
 """One table, four notations: plain text, Markdown, LaTeX and HTML.
 
-What a cell says and how it is marked is decided before; here it is only written down and escaped.
+What a cell says and how it is marked is decided before; here it is only escaped, and written down
+by pandas where pandas knows the notation.
 """
 
 from __future__ import annotations
@@ -8,9 +9,8 @@ from __future__ import annotations
 import html
 import re
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import Any, Literal
 
 import pandas as pd
@@ -54,28 +54,6 @@ class Cell:
     failed: bool = False
 
 
-@dataclass(frozen=True)
-class Block:
-    """Rows that belong together, such as those of one data set.
-
-    Parameters
-    ----------
-    title : str
-        What they have in common; it stands in the first column.
-    rows : mapping of str to sequence of Cell
-        Name of a row -> its cells.
-
-    Examples
-    --------
-    >>> from splmll.experiments.table_format import Block, Cell
-    >>> list(Block("yeast", {"BR": [Cell("0.2")]}).rows)
-    ['BR']
-    """
-
-    title: str
-    rows: Mapping[str, Sequence[Cell]]
-
-
 @dataclass(frozen=True, repr=False)
 class FormattedTable:
     r"""A table that can be written as text, Markdown, LaTeX or HTML.
@@ -84,24 +62,20 @@ class FormattedTable:
 
     Parameters
     ----------
-    columns : sequence of str
-        Titles of the columns of numbers.
-    blocks : sequence of Block
-        The rows. The title of a single block is not shown.
+    cells : DataFrame of Cell
+        An index of two levels makes blocks of rows, columns of two levels are shown in groups.
     caption : str, default=""
         What the table shows and under which conditions.
-    corner : tuple of str, default=("", "method")
-        Titles of the columns that name the block and the row.
-    groups : sequence of str, default=()
-        For every column the title above it, which it shares with its neighbours.
     frame : DataFrame, optional
         The numbers behind the cells.
 
     Examples
     --------
-    >>> from splmll.experiments.table_format import Block, Cell, FormattedTable
-    >>> rows = {"BR": [Cell("0.31")], "A_B": [Cell("0.17", mark="best", aside="0.18")]}
-    >>> table = FormattedTable(["Ranking loss ↓"], [Block("yeast", rows)], "Held-out.")
+    >>> import pandas as pd
+    >>> from splmll.experiments.table_format import Cell, FormattedTable
+    >>> cells = pd.DataFrame({"Ranking loss ↓": [Cell("0.31"), Cell("0.17", "best", "0.18")]},
+    ...                      index=pd.Index(["BR", "A_B"], name="method"))
+    >>> table = FormattedTable(cells, "Held-out.")
     >>> print(table)
     method  Ranking loss ↓
     ------  --------------
@@ -113,43 +87,13 @@ class FormattedTable:
     | A\_B | **0.17** \[0.18\] |
     """
 
-    columns: Sequence[str]
-    blocks: Sequence[Block]
+    cells: pd.DataFrame
     caption: str = ""
-    corner: tuple[str, str] = ("", "method")
-    groups: Sequence[str] = ()
     frame: pd.DataFrame = field(default_factory=pd.DataFrame, compare=False)
-
-    def __post_init__(self) -> None:
-        if self.groups and len(self.groups) != len(self.columns):
-            raise ValueError(
-                f"There are {len(self.groups)} groups for {len(self.columns)} columns; name the "
-                "group of every column."
-            )
-        for block in self.blocks:
-            for name, cells in block.rows.items():
-                if len(cells) != len(self.columns):
-                    raise ValueError(
-                        f"The row {name!r} has {len(cells)} cells under {len(self.columns)} "
-                        "columns; give one cell for each."
-                    )
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame, caption: str = "", digits: int = 3) -> FormattedTable:
-        """Return a frame as a table without marks.
-
-        Parameters
-        ----------
-        frame : DataFrame
-            Its index names the rows, its columns the columns.
-        caption : str, default=""
-            What the table shows.
-        digits : int, default=3
-            Decimals of real numbers. What is missing becomes a dash.
-
-        Returns
-        -------
-        table : FormattedTable
+        """Return a frame of numbers and words as a table without marks; a dash for what is missing.
 
         Examples
         --------
@@ -161,15 +105,13 @@ class FormattedTable:
         | --- | --- | --- |
         | emotions | 593 | 1.87 |
         """
-        rows = {
-            str(name): [Cell(_written(value, digits)) for value in values]
-            for name, *values in frame.itertuples(name=None)
-        }
-        if len(rows) < len(frame):
-            raise ValueError("Two rows of the frame have the same name; make its index unique.")
-        columns = [str(column) for column in frame.columns]
-        corner = ("", str(frame.index.name or ""))
-        return cls(columns, [Block("", rows)], caption, corner, frame=frame)
+
+        def cell(value: Any) -> Cell:
+            if pd.isna(value):
+                return Cell(MISSING)
+            return Cell(f"{value:.{digits}f}" if isinstance(value, float) else str(value))
+
+        return cls(frame.map(cell), caption, frame)
 
     def __repr__(self) -> str:
         return self.to_text()
@@ -177,65 +119,39 @@ class FormattedTable:
     def _repr_html_(self) -> str:
         return self.to_html()
 
+    @property
+    def notes(self) -> list[str]:
+        """The footnotes, by their numbers."""
+        return list(dict.fromkeys(note for cell in self._all_cells for note in cell.notes))
+
     def to_text(self) -> str:
-        """Return the table for a terminal: ``*`` marks the best, ``+`` the second best.
-
-        Returns
-        -------
-        text : str
-        """
-        marks = {"": "", "best": "*", "second": "+"}
-
-        def written(cell: Cell) -> str:
-            aside = f" [{cell.aside}]" if cell.aside else ""
-            return f"{cell.text}{marks[cell.mark]}{self._note_numbers(cell, '({})')}{aside}"
-
-        bodies = [
-            [
-                [*self._row_names(block.title if i == 0 else "", name), *map(written, cells)]
-                for i, (name, cells) in enumerate(block.rows.items())
-            ]
-            for block in self.blocks
-        ]
-        header = [*self._corner(), *self._flat_columns()]
-        every_line = [header, *(line for body in bodies for line in body)]
-        widths = [max(map(len, column)) for column in zip(*every_line, strict=True)]
-        lines = [_aligned(header, widths)]
-        for body in bodies:
-            lines.append(_aligned(["-" * width for width in widths], widths))
-            lines += [_aligned(line, widths) for line in body]
+        """Return the table for a terminal: ``*`` marks the best, ``+`` the second best."""
+        style = {"best": "{}*", "second": "{}+"}
+        header, *lines = self._lines(style, "({})", str)
+        widths = [max(map(len, column)) for column in zip(header, *lines, strict=True)]
+        rule = ["-" * width for width in widths]
+        shown, block = [header], None
+        for first, *others in lines:
+            if block is None or (first != block and self._has_blocks):
+                shown += [rule, [first, *others]]
+            else:  # the name of a block stands in its first row only
+                shown.append(["" if self._has_blocks else first, *others])
+            block = first
+        text = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in shown]
         below = [self._legend("* best, + second best.", str), *self._notes("({}) {}", str)]
         wrapped = [textwrap.fill(paragraph, TEXT_WIDTH) for paragraph in below if paragraph]
-        return "\n".join([*lines, "", *wrapped] if wrapped else lines)
+        return "\n".join([*text, "", *wrapped] if wrapped else text)
 
     def to_markdown(self) -> str:
-        """Return the table for Markdown: the best in bold, the second best in italics.
-
-        Returns
-        -------
-        markdown : str
-        """
-        wraps = {"": "{}", "best": "**{}**", "second": "*{}*"}
-
-        def written(cell: Cell) -> str:
-            text = wraps[cell.mark].format(_escape_markdown(cell.text))
-            aside = _escape_markdown(f" [{cell.aside}]") if cell.aside else ""
-            return f"{text}{self._note_numbers(cell, '<sup>{}</sup>')}{aside}"
-
-        def line(cells: Sequence[str]) -> str:
-            return f"| {' | '.join(cells)} |"
-
-        header = [_escape_markdown(name) for name in [*self._corner(), *self._flat_columns()]]
-        lines = [line(header), line(["---"] * len(header))]
-        for block in self.blocks:
-            for name, cells in block.rows.items():
-                # The block's name stands in every row: nothing else separates blocks here.
-                names = map(_escape_markdown, self._row_names(block.title, name))
-                lines.append(line([*names, *map(written, cells)]))
+        """Return the table for Markdown: the best in bold, the second best in italics."""
+        style = {"best": "**{}**", "second": "*{}*"}
+        header, *lines = self._lines(style, "<sup>{}</sup>", _escape_markdown)
+        rows = [header, ["---"] * len(header), *lines]
         legend = self._legend("**Bold**: best, *italics*: second best.", _escape_markdown)
-        for paragraph in [legend, *self._notes("<sup>{}</sup> {}", _escape_markdown)]:
-            lines += ["", paragraph] if paragraph else []
-        return "\n".join(lines)
+        below = [legend, *self._notes("<sup>{}</sup> {}", _escape_markdown)]
+        return "\n\n".join(
+            ["\n".join(f"| {' | '.join(row)} |" for row in rows), *filter(None, below)]
+        )
 
     def to_latex(self, label: str = "") -> str:
         r"""Return the table for LaTeX: the best in bold, the second best underlined.
@@ -247,172 +163,123 @@ class FormattedTable:
         ----------
         label : str, default=""
             For ``\ref``.
-
-        Returns
-        -------
-        latex : str
         """
-        wraps = {"": "{}", "best": r"\textbf{{{}}}", "second": r"\underline{{{}}}"}
-
-        def written(cell: Cell) -> str:
-            text = wraps[cell.mark].format(_escape_latex(cell.text))
-            aside = _escape_latex(f" [{cell.aside}]") if cell.aside else ""
-            return f"{text}{self._note_numbers(cell, '$^{{{}}}$')}{aside}"
-
-        head = [_latex_line(map(_escape_latex, [*self._corner(), *self.columns]))]
-        if self.groups:
-            spans = (
-                rf"\multicolumn{{{width}}}{{c}}{{{_escape_latex(title)}}}"
-                for title, width in self._group_spans()
-            )
-            head.insert(0, _latex_line([*("" for _ in self._corner()), *spans]))
-        body = []
-        for block in self.blocks:
-            body.append(r"\midrule")
-            for i, (name, cells) in enumerate(block.rows.items()):
-                names = self._row_names(block.title if i == 0 else "", name)
-                body.append(_latex_line([*map(_escape_latex, names), *map(written, cells)]))
-        alignment = "l" * len(self._corner()) + "c" * len(self.columns)
+        style = {"best": r"\textbf{{{}}}", "second": r"\underline{{{}}}"}
+        cells = self._written(style, "$^{{{}}}$", _escape_latex)
         words = r"\textbf{Bold}: best, \underline{underlined}: second best."
-        legend = rf"\caption{{{self._legend(words, _escape_latex)}}}"
-        legend += rf"\label{{{label}}}" if label else ""
-        below = [
-            rf"\par\footnotesize {note}" for note in self._notes("$^{{{}}}$ {}", _escape_latex)
-        ]
-        if len(body) > ROWS_ON_A_PAGE:
-            lines = [
-                r"% needs \usepackage{booktabs,longtable}",
-                r"\begingroup\footnotesize\setlength{\tabcolsep}{3pt}",
-                rf"\begin{{longtable}}{{{alignment}}}",
-                rf"{legend} \\",
-                *(r"\toprule", *head, r"\endhead", *body, r"\bottomrule"),
-                r"\end{longtable}",
-                *below,
-                r"\par\endgroup",
-            ]
-        else:
-            lines = [
+        caption = self._legend(words, _escape_latex)
+        notes = self._notes(r"\par\footnotesize $^{{{}}}$ {}", _escape_latex)
+        long = len(cells) > ROWS_ON_A_PAGE
+        body = cells.style.to_latex(
+            column_format="l" * cells.index.nlevels + "c" * cells.shape[1],
+            hrules=True,
+            clines="skip-last;data" if self._has_blocks else None,
+            multicol_align="c",
+            multirow_align="naive",
+            environment="longtable" if long else None,
+            caption=caption if long else None,
+            label=label if long and label else None,
+        )
+        # A line between blocks, as above and below the table, and none after the last.
+        body = re.sub(r"\\cline\{.*\}\n(?=\\bottomrule|\\end)", "", body)
+        body = re.sub(r"\\cline\{.*\}", r"\\midrule", body)
+        if long:
+            start = r"\begingroup\footnotesize\setlength{\tabcolsep}{3pt}"
+            lines = [start, body, *notes, r"\par\endgroup"]
+            return "\n".join([r"% needs \usepackage{booktabs,longtable}", *lines])
+        return "\n".join(
+            [
                 r"% needs \usepackage{booktabs,graphicx}",
                 r"\begin{table*}[tb]",
                 r"\centering\small",
-                legend,
+                rf"\caption{{{caption}}}" + (rf"\label{{{label}}}" if label else ""),
                 # Made smaller if it is wider than the text, and only then.
                 r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%",
-                rf"\begin{{tabular}}{{{alignment}}}",
-                *(r"\toprule", *head, *body, r"\bottomrule"),
-                r"\end{tabular}}",
-                *below,
+                f"{body.strip()}}}",
+                *notes,
                 r"\end{table*}",
             ]
-        return "\n".join(lines)
+        )
 
     def to_html(self, number: int = 0) -> str:
         """Return the table for a page; it can stand in a section of a report.
-
-        The best cells have the class ``best``, the second best ``second``, those without a number
-        ``failed``; what stands in brackets has the class ``aside``.
 
         Parameters
         ----------
         number : int, default=0
             Unique on the page: footnotes are linked by it.
-
-        Returns
-        -------
-        html : str
         """
-        wraps = {"": "{}", "best": "<strong>{}</strong>", "second": "<u>{}</u>"}
+        style = {"best": "<strong>{}</strong>", "second": "<u>{}</u>"}
+        style["failed"] = '<span class="failed">{}</span>'
         anchor = f"table{number}-note"
         link = f'<a href="#{anchor}{{0}}">{{0}}</a>'
-
-        def written(cell: Cell) -> str:
-            name = "failed" if cell.failed else cell.mark
-            text = wraps[cell.mark].format(html.escape(cell.text))
-            text += self._note_numbers(cell, "<sup>{}</sup>", link)
-            if cell.aside:
-                text += f' <span class="aside">[{html.escape(cell.aside)}]</span>'
-            opening = f'<td class="{name}">' if name else "<td>"
-            return f"{opening}{text}</td>"
-
-        head = [_html_line(self._corner() + list(self.columns), '<th scope="col">')]
-        if self.groups:
-            empty = "<td></td>" * len(self._corner())
-            spans = "".join(
-                f'<th scope="colgroup" colspan="{width}">{html.escape(title)}</th>'
-                for title, width in self._group_spans()
-            )
-            head.insert(0, f"<tr>{empty}{spans}</tr>")
-        bodies = []
-        for block in self.blocks:
-            lines = [
-                _html_line(
-                    self._row_names(block.title, name), '<th scope="row">', map(written, cells)
-                )
-                for name, cells in block.rows.items()
-            ]
-            bodies += ["<tbody>", *lines, "</tbody>"]
+        cells = self._written(style, "<sup>{}</sup>", html.escape, link)
+        table = cells.to_html(escape=False, border=0, sparsify=self._has_groups)
         below = [
             self._legend("Bold: best, underlined: second best.", html.escape),
             *self._notes(f'<span id="{anchor}{{0}}"><sup>{{0}}</sup> {{1}}</span>', html.escape),
         ]
         caption = "<br>".join(filter(None, below))
-        return "\n".join(
-            [
-                '<figure><div class="wide"><table>',
-                *("<thead>", *head, "</thead>", *bodies),
-                "</table></div>" + (f"<figcaption>{caption}</figcaption>" if caption else ""),
-                "</figure>",
-            ]
-        )
+        caption = f"<figcaption>{caption}</figcaption>" if caption else ""
+        # Whoever scrolls with the keyboard must be able to reach the box.
+        box = f'<div class="wide" tabindex="0" role="region" aria-label="table {number}">'
+        return f"<figure>{box}{table}</div>{caption}</figure>"
 
     # What all notations share -------------------------------------------------------------------
 
-    def _corner(self) -> list[str]:
-        return self._row_names(*self.corner)
+    @property
+    def _all_cells(self) -> list[Cell]:
+        return [cell for row in self.cells.to_numpy() for cell in row]
 
-    def _row_names(self, block: str, row: str) -> list[str]:
-        return [block, row] if len(self.blocks) > 1 else [row]
+    @property
+    def _has_blocks(self) -> bool:
+        return self.cells.index.nlevels > 1
 
-    def _flat_columns(self) -> list[str]:
-        """Titles of the columns where there is only one line for them."""
-        if not self.groups:
-            return list(self.columns)
-        return [f"{group} {column}" for group, column in zip(self.groups, self.columns)]
+    @property
+    def _has_groups(self) -> bool:
+        return self.cells.columns.nlevels > 1
 
-    def _group_spans(self) -> list[tuple[str, int]]:
-        return [(title, len(list(same))) for title, same in groupby(self.groups)]
+    def _written(
+        self,
+        style: dict[str, str],
+        number: str,
+        escape: Callable[[str], str],
+        each_number: str = "{}",
+    ) -> pd.DataFrame:
+        """All cells as text; what the rows are stands in the line of the columns."""
+        footnotes = self.notes
 
-    def _cells(self) -> list[Cell]:
-        return [cell for block in self.blocks for row in block.rows.values() for cell in row]
+        def write(cell: Cell) -> str:
+            how = style.get("failed" if cell.failed else cell.mark, "{}")
+            text = how.format(escape(cell.text))
+            if cell.notes:
+                places = [each_number.format(footnotes.index(note) + 1) for note in cell.notes]
+                text += number.format(",".join(places))
+            return text + (escape(f" [{cell.aside}]") if cell.aside else "")
 
-    def _footnotes(self) -> list[str]:
-        return list(dict.fromkeys(note for cell in self._cells() for note in cell.notes))
+        text = self.cells.map(write).rename(index=escape, columns=escape)
+        columns = [*[None] * (text.columns.nlevels - 1), text.index.names[-1]]
+        return text.rename_axis([None] * text.index.nlevels).rename_axis(columns, axis=1)
 
-    def _note_numbers(self, cell: Cell, wrap: str, each: str = "{}") -> str:
-        """The numbers of the footnotes of a cell, each in its form and all in one."""
-        if not cell.notes:
-            return ""
-        footnotes = self._footnotes()
-        return wrap.format(",".join(each.format(footnotes.index(note) + 1) for note in cell.notes))
+    def _lines(
+        self, style: dict[str, str], number: str, escape: Callable[[str], str]
+    ) -> list[list[str]]:
+        """The header and all rows, the names of a row first."""
+        text = self._written(style, number, escape)
+        rows = text.index.to_frame().astype(str).to_numpy()
+        titles = text.columns.map(" ".join) if self._has_groups else text.columns
+        corner = [str(name or "") for name in self.cells.index.names]
+        lines = [[*names, *cells] for names, cells in zip(rows, text.to_numpy())]
+        return [[*corner, *map(str, titles)], *lines]
 
     def _notes(self, wrap: str, escape: Callable[[str], str]) -> list[str]:
-        numbered = enumerate(self._footnotes(), start=1)
+        numbered = enumerate(self.notes, start=1)
         return [wrap.format(number, escape(note)) for number, note in numbered]
 
     def _legend(self, marks: str, escape: Callable[[str], str]) -> str:
         """The caption and, if anything is marked, what the marks mean."""
-        marked = any(cell.mark for cell in self._cells())
+        marked = any(cell.mark for cell in self._all_cells)
         return " ".join(filter(None, [escape(self.caption), marks if marked else ""]))
-
-
-def _written(value: Any, digits: int) -> str:
-    if pd.isna(value):
-        return MISSING
-    return f"{value:.{digits}f}" if isinstance(value, float) else str(value)
-
-
-def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
-    return "  ".join(map(str.ljust, cells, widths)).rstrip()
 
 
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_\[\]<>|])")
@@ -426,6 +293,8 @@ _LATEX = str.maketrans(
         "<": r"\textless{}",
         ">": r"\textgreater{}",
         "|": r"\textbar{}",
+        # At the start of a line it would be read as an option of the line break before it.
+        "[": "{[}",
         "±": r"$\pm$",
         "↓": r"$\downarrow$",
         "↑": r"$\uparrow$",
@@ -440,14 +309,3 @@ def _escape_markdown(text: str) -> str:
 
 def _escape_latex(text: str) -> str:
     return text.translate(_LATEX)
-
-
-def _latex_line(cells: Any) -> str:
-    line = " & ".join(cells)
-    # A bracket at the start would be read as an option of the line break before it.
-    return ("{}" if line.startswith("[") else "") + line + r" \\"
-
-
-def _html_line(names: Sequence[str], opening: str, cells: Any = ()) -> str:
-    headers = "".join(f"{opening}{html.escape(name)}</th>" for name in names)
-    return f"<tr>{headers}{''.join(cells)}</tr>"

@@ -6,7 +6,7 @@ in its caption which. A run that failed is shown as failed and never as a number
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -16,7 +16,8 @@ import pandas as pd
 from splmll.experiments.contestants import CONTESTANTS
 from splmll.experiments.protocol import PROTOCOLS
 from splmll.experiments.published import printed_beside, published_datasets
-from splmll.experiments.table_format import MISSING, Block, Cell, FormattedTable, Mark
+from splmll.experiments.table_format import MISSING, Cell, FormattedTable, Mark
+from splmll.experiments.words import listed
 from splmll.metrics import MEASURES, PAPER_MEASURES
 
 # What must be the same in all runs of a table.
@@ -89,44 +90,52 @@ def comparison_table(
     method's own rule. Hyper-parameter search: none. ↓ smaller is better. * best, + second
     best.
     """
+    if blocks not in ("data", "measure", None):
+        raise ValueError(f'blocks must be "data", "measure" or None, got {blocks!r}.')
     conditions = check_conditions(results)
     cells = summarise(results, measures)
     cells["mark"] = _marks(cells, digits)
     if published is not None:
         cells = printed_beside(cells, published, conditions.protocol)
-    data, names = (list(cells[key].unique()) for key in ("data", "measure"))
-    methods = _ordered(cells["method"], CONTESTANTS)
-    titles = [f"{MEASURES[name].title} {MEASURES[name].arrow}" for name in names]
-
-    groups: list[str] = []
-    if blocks == "data":
-        columns = titles
-        places = {d: [(d, m) for m in names] for d in data}
-    elif blocks == "measure":
-        columns = data
-        places = {title: [(d, m) for d in data] for title, m in zip(titles, names)}
-    elif blocks is None:
-        columns, groups = titles * len(data), [d for d in data for _ in names]
-        places = {"": [(d, m) for d in data for m in names]}
-    else:
-        raise ValueError(f'blocks must be "data", "measure" or None, got {blocks!r}.')
-
-    written = {
-        (line["data"], line["method"], line["measure"]): _cell(line, digits)
-        for line in cells.to_dict("records")
-    }
-    layout = []
-    for heading, row in places.items():
-        shown = [name for name in methods if any((d, name, m) in written for d, m in row)]
-        lines = {name: [written.get((d, name, m), Cell(MISSING)) for d, m in row] for name in shown}
-        layout.append(Block(heading, lines))
-
-    subject = next(iter(places)) if len(places) == 1 else ""
+    names = list(cells["measure"].unique())
+    titles = cells["measure"].map(lambda name: f"{MEASURES[name].title} {MEASURES[name].arrow}")
+    rows = {"data": ["data", "method"], "measure": ["measure", "method"], None: ["method"]}[blocks]
+    written = [_cell(line, digits) for line in cells.to_dict("records")]
+    layout, subject = arranged(written, cells.assign(measure=titles), rows)
     caption = _sentences(
         title, subject, conditions.describe(), _directions(names), _about_printed(cells)
     )
-    corner = ("measure" if blocks == "measure" else "data", "method")
-    return FormattedTable(columns, layout, caption, corner, groups, cells)
+    return FormattedTable(layout, caption, cells)
+
+
+def arranged(
+    cells: Sequence[Cell], places: pd.DataFrame, rows: list[str]
+) -> tuple[pd.DataFrame, str]:
+    """Return cells as a table, and the name of its block of rows if there is only one.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+        What stands in the table.
+    places : DataFrame
+        Data, method and measure of every cell. Methods are put into the order of the paper.
+    rows : list of str
+        Which of the three are the rows; the others are the columns.
+    """
+    known = {"data": [], "method": CONTESTANTS, "measure": []}
+    index = {
+        name: pd.Categorical(places[name], _ordered(places[name], order))
+        for name, order in known.items()
+    }
+    columns = [name for name in known if name not in rows]
+    given = pd.DataFrame({**index, "cell": pd.Series(list(cells), dtype=object)})
+    table = given.set_index(rows + columns)["cell"].unstack(columns)
+    table = pd.DataFrame(table).sort_index().sort_index(axis=1)
+    table = table.map(lambda cell: cell if isinstance(cell, Cell) else Cell(MISSING))
+    table = table.rename(index=str, columns=str)
+    if len(rows) == 2 and table.index.unique(0).size == 1:
+        return table.droplevel(0), str(table.index[0][0])
+    return table, ""
 
 
 def summarise(results: pd.DataFrame, measures: Sequence[str] = PAPER_MEASURES) -> pd.DataFrame:
@@ -275,8 +284,8 @@ choose it first, for instance with results[results["protocol"] == "cv"].
         values = sorted(results[column].astype(str).unique())
         if len(values) > 1:
             raise ValueError(
-                f"The results have {len(values)} values of {column}: {_listed(values, repr)}. A "
-                f"table shows one: choose it first, for instance with "
+                f"The results have {len(values)} values of {column}: {listed(map(repr, values))}. "
+                "A table shows one: choose it first, for instance with "
                 f'results[results["{column}"] == "{values[0]}"].'
             )
     strange = set(results["status"]) - {"done", *NOT_DONE}
@@ -396,11 +405,6 @@ def _sentences(*parts: str) -> str:
     return " ".join(part if part.endswith(".") else f"{part}." for part in parts if part)
 
 
-def _listed(values: Sequence[Any], write: Callable[[Any], str] = str) -> str:
-    *first, last = map(write, values)
-    return f"{', '.join(first)} and {last}" if first else last
-
-
 def _plural(span: tuple[int, int], word: str) -> str:
     low, high = span
     number = str(high) if low == high else f"{low} to {high}"
@@ -414,4 +418,4 @@ def _seed_words(seeds: Sequence[int]) -> str:
         return f"seeds {seeds[0]} to {seeds[-1]}"
     if len(seeds) > MANY_SEEDS:
         return f"{len(seeds)} different seeds"
-    return f"seeds {_listed(seeds)}"
+    return f"seeds {listed(seeds)}"

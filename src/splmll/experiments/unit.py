@@ -22,9 +22,11 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
+from splmll.arrays import dense, take_rows
 from splmll.base import MultilabelClassifier
 from splmll.datasets import Dataset, load_dataset
 from splmll.experiments._environment import host_facts, versions
+from splmll.experiments.contestants import CONTESTANTS
 from splmll.experiments.limits import PeakMemory
 from splmll.experiments.protocol import Part, Protocol
 from splmll.experiments.search import Search, choose_settings
@@ -37,9 +39,6 @@ from splmll.thresholds import rule_of_text
 PREPROCESSING = ("none", "standard", "minmax", "suited")
 OWN_THRESHOLD = "own"
 
-# Parameters that are no settings: seeds belong to a repetition, and the others change how long a
-# fit takes but not what comes out.
-_NO_SETTINGS = ("random_state", "n_jobs", "verbose")
 _KEY_LENGTH = 32
 
 
@@ -184,18 +183,14 @@ class Unit:
         return Pipeline([("preprocessing", scaler), ("method", method)])
 
     def _depends_on_seed(self) -> bool:
-        if self.estimator is None and self.threshold == OWN_THRESHOLD:
-            from splmll.experiments.contestants import CONTESTANTS
-
-            if CONTESTANTS[self.method].seedless:
-                return False
+        known = self.estimator is None and self.threshold == OWN_THRESHOLD
+        if known and CONTESTANTS[self.method].seedless:
+            return False
         return bool(_seed_names(self._method()))
 
     def _method(self) -> Any:
         """The method with its threshold rule."""
         if self.estimator is None:
-            from splmll.experiments.contestants import CONTESTANTS
-
             method = CONTESTANTS[self.method].make()
         else:
             method = clone(self.estimator)
@@ -291,6 +286,10 @@ class UnitArrays:
         What the method subtracted from its scores: it compares them with a threshold before that.
     validation_truth, validation_scores : ndarray or None
         True labels and scores of the validation rows, where the protocol has them.
+    tunable_scores : ndarray or None
+        Scores of the test rows by the model that scored the validation rows, where it is not the
+        model of ``scores``: a threshold tuned on validation rows belongs to these. Another fit of
+        the same method may have another scale.
 
     Examples
     --------
@@ -307,6 +306,7 @@ class UnitArrays:
     offset: float = 0.0
     validation_truth: np.ndarray | None = None
     validation_scores: np.ndarray | None = None
+    tunable_scores: np.ndarray | None = None
 
     def cut(self, threshold: float) -> np.ndarray:
         """Return the labels that another fixed threshold of the method would have predicted."""
@@ -344,27 +344,30 @@ def run_unit(unit: Unit) -> UnitResult:
         n_labels = data.Y.shape[1]
         part = unit.protocol.repetition(data, unit.repetition, unit.base_seed)[unit.fold]
         model = unit.make_model(data.X)
-        Y = data.Y if _takes_sparse_labels(model) else _dense(data.Y)
-        X_test, Y_test = _rows(data.X, part.test), _dense(data.Y[part.test])
+        Y = data.Y if _takes_sparse_labels(model) else dense(data.Y)
+        X_test, Y_test = take_rows(data.X, part.test), dense(data.Y[part.test])
 
         start, processor = time.perf_counter(), time.process_time()
         if unit.search.kind != "none":
             model.set_params(**_search(unit, model, data.X, Y, part))
         searched = time.perf_counter()
-        model.fit(_rows(data.X, part.train), Y[part.train])
+        model.fit(take_rows(data.X, part.train), Y[part.train])
         fitted = time.perf_counter()
         scores = label_scores(model, X_test, n_labels)
-        labels = _small(_dense(model.predict(X_test)).reshape(len(scores), -1))
+        labels = _small(dense(model.predict(X_test)).reshape(len(scores), -1))
         predicted = time.perf_counter()
         processor = time.process_time() - processor
 
         validation: dict[str, np.ndarray] = {}
         if part.threshold_rows is not None:
-            validation = _threshold_scores(model, data.X, Y, part)
+            # By a second fit that has not seen these rows. What is tuned on them is applied to
+            # its own scores of the test rows: the first fit may have another scale.
+            kept = np.setdiff1d(part.train, part.threshold_rows)
+            second = clone(model).fit(take_rows(data.X, kept), Y[kept])
+            validation = _judged(second, data, part.threshold_rows)
+            validation["tunable_scores"] = compact(label_scores(second, X_test, n_labels))
         if part.validation is not None:
-            judged = label_scores(model, _rows(data.X, part.validation), n_labels)
-            validation["validation_truth"] = _small(_dense(data.Y[part.validation]))
-            validation["validation_scores"] = compact(judged)
+            validation = _judged(model, data, part.validation)
         measures = evaluate(Y_test, scores, labels, measures_for(n_labels))
     method = _method_in(model)
     return UnitResult(
@@ -385,7 +388,7 @@ def run_unit(unit: Unit) -> UnitResult:
             truth=_small(Y_test),
             scores=compact(scores),
             labels=labels,
-            offset=_zero_point(model),
+            offset=float(getattr(method, "offset_", 0.0)),
             **validation,
         ),
     )
@@ -494,29 +497,21 @@ def _scaler(preprocessing: str, X: Any) -> Any:
     return MaxAbsScaler() if sparse_features else MinMaxScaler()
 
 
-def _threshold_scores(model: Any, X: Any, Y: Any, part: Part) -> dict[str, np.ndarray]:
-    """Return labels and scores of some training rows, by a second fit that has not seen them."""
-    judged = part.threshold_rows
-    assert judged is not None
-    kept = np.setdiff1d(part.train, judged)
-    second = clone(model).fit(_rows(X, kept), Y[kept])
-    scores = label_scores(second, _rows(X, judged), Y.shape[1])
-    # As they come: a method that moves its zero point to where it cuts does so in both fits.
+def _judged(model: Any, data: Dataset, rows: np.ndarray) -> dict[str, np.ndarray]:
+    """Return true labels and scores of rows that a model has not seen."""
+    scores = label_scores(model, take_rows(data.X, rows), data.Y.shape[1])
     return {
-        "validation_truth": _small(_dense(Y[judged])),
+        "validation_truth": _small(dense(data.Y[rows])),
         "validation_scores": compact(scores),
     }
 
 
-def _zero_point(model: Any) -> float:
-    return float(getattr(_method_in(model), "offset_", 0.0))
-
-
 def _search(unit: Unit, model: Any, X: Any, Y: Any, part: Part) -> dict[str, Any]:
-    validation = np.empty(0, dtype=int) if part.validation is None else part.validation
-    rows = np.r_[part.train, validation]
+    held = np.empty(0, dtype=int) if part.validation is None else part.validation
+    rows = np.r_[part.train, held]
+    found, labels = take_rows(X, rows), Y[rows]
     return choose_settings(
-        unit.search, model, _rows(X, rows), Y[rows], n_validation=len(validation), seed=unit.seed
+        unit.search, model, found, labels, n_validation=len(held), seed=unit.seed
     )
 
 
@@ -536,14 +531,6 @@ def _takes_sparse_labels(model: Any) -> bool:
     # Ours take what they get; others mostly fail on it, also inside a tuner.
     method = _method_in(model)
     return isinstance(method, MultilabelClassifier) and not isinstance(method, ThresholdTuner)
-
-
-def _rows(matrix: Any, index: np.ndarray) -> Any:
-    return matrix.iloc[index] if isinstance(matrix, pd.DataFrame) else matrix[index]
-
-
-def _dense(matrix: Any) -> np.ndarray:
-    return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix)
 
 
 def _small(labels: np.ndarray) -> np.ndarray:

@@ -36,19 +36,7 @@ def write_comparison(
 ) -> tuple[FormattedTable, list[Path]]:
     """Write the table, the ranks and tests, the runs themselves and the report of an experiment.
 
-    Parameters
-    ----------
-    results : DataFrame
-        What :meth:`splmll.experiments.runner.Experiment.run` returned.
-    out : path-like
-        Folder.
-
-    Returns
-    -------
-    table : FormattedTable
-        Methods against measures.
-    files : list of Path
-        What was written.
+    Return the table and the files.
     """
     out = Path(out)
     table = comparison_table(results, published=published())
@@ -62,18 +50,9 @@ def write_comparison(
 
 
 def ranks_and_tests(results: pd.DataFrame) -> str:
-    """Return average ranks and what the tests say of them, in words.
+    """Return average ranks and what the tests say of them, a paragraph each.
 
-    Parameters
-    ----------
-    results : DataFrame
-        Runs under one protocol.
-
-    Returns
-    -------
-    text : str
-        One paragraph each for the ranks, Friedman's test, Nemenyi's and Wilcoxon's with Holm's
-        correction; a test that needs more methods or data sets says so.
+    The runs are those of one protocol. A test that needs more methods or data sets says so.
     """
     (comparison,) = comparisons_of(results, PAPER_MEASURES)
     ranks = comparison.ranks
@@ -89,19 +68,7 @@ def ranks_and_tests(results: pd.DataFrame) -> str:
 
 
 def write_table(table: FormattedTable, stem: Path) -> list[Path]:
-    """Write a table as text, Markdown, LaTeX and HTML.
-
-    Parameters
-    ----------
-    table : FormattedTable
-        The table.
-    stem : Path
-        The files without their suffix.
-
-    Returns
-    -------
-    files : list of Path
-    """
+    """Write a table as text, Markdown, LaTeX and HTML; `stem` is the files without their suffix."""
     return [
         write_text(stem.with_name(stem.name + suffix), write(table) + "\n")
         for suffix, write in TABLE_FORMATS.items()
@@ -109,21 +76,7 @@ def write_table(table: FormattedTable, stem: Path) -> list[Path]:
 
 
 def write_figure(figure: Figure, caption: str, stem: Path) -> list[Path]:
-    """Write a figure as PNG and SVG, its caption beside it, and close it.
-
-    Parameters
-    ----------
-    figure : matplotlib Figure
-        The figure.
-    caption : str
-        What belongs under it.
-    stem : Path
-        The files without their suffix.
-
-    Returns
-    -------
-    files : list of Path
-    """
+    """Write a figure as PNG and SVG, its caption beside it, and close it."""
     import matplotlib.pyplot as plt
 
     files = [stem.with_name(stem.name + suffix) for suffix in FIGURE_FORMATS]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
 import re
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from page_reader import read
 from splmll import SPLMLL
 from splmll.experiments.published import published
 from splmll.experiments.report import FittedModel, write_report
-from splmll.experiments.report.landmarks import LandmarkMap
+from splmll.experiments.report.landmarks import heat_map
 from synthetic_results import SIZES, TWENTY_THREE, synthetic_results, with_failure
 
 mpl.use("Agg")
@@ -149,7 +150,8 @@ def test_printed_numbers_stand_beside_measured_ones_with_the_difference(tmp_path
     assert "printed" not in row_of(scene, "mine")
     against = page.split("Measured against printed")[1]
     assert "+0.003" in row_of(against, "ML-kNN")
-    assert "unexplained" in row_of(against, "ML-kNN")
+    (number,) = re.findall(r'<a href="#(.*?)">', row_of(against, "ML-kNN"))
+    assert re.search(rf'id="{number}"><sup>1</sup> unexplained<', against)
     assert ">mine</th>" not in against.split("</table>")[0]
 
 
@@ -314,16 +316,16 @@ def test_settings_are_told_apart_where_they_differ(tmp_path: Path) -> None:
 
 def test_the_heat_map_shows_the_weights_of_the_model(model: SPLMLL) -> None:
     names = list(model.label_names_in_)
-    drawn = LandmarkMap.from_model(FittedModel(model)).to_html(1)
+    drawn = heat_map(FittedModel(model)).to_html(1)
     landmarks = [names.index(name) for name in model.landmarks_]
-    weights = model.selection_[landmarks, None] * model.recovery_
+    expected = model.selection_[landmarks, None] * model.recovery_
 
-    table = re.search(r'<table class="heat.*?</table>', drawn, flags=re.DOTALL)[0]
-    labels = [int(number) for number in re.findall(r'<th scope="col" data-label="(\d+)"', table)]
-    for landmark, expected in zip(landmarks, weights, strict=True):
-        row = re.search(rf'<tr data-label="{landmark}".*?</tr>', table, flags=re.DOTALL)[0]
-        shown = [float(cell.replace("−", "-")) for cell in re.findall(r"([−\d.]+)</td>", row)]  # noqa: RUF001
-        np.testing.assert_allclose(shown, expected[labels], atol=0.0051)
+    head, body = re.search(r"<thead>(.*)</thead>(.*)</table>", drawn, flags=re.DOTALL).groups()
+    labels, rows = (re.findall(r"<span>(.*?)</span>", part) for part in (head, body))
+    assert labels == [html.escape(name) for name in names]
+    assert rows == [html.escape(name) for name in model.landmarks_]
+    shown = [float(cell.replace("−", "-")) for cell in re.findall(r">([−\d.]+)</td>", body)]  # noqa: RUF001
+    np.testing.assert_allclose(np.reshape(shown, expected.shape), expected, atol=0.0051)
 
 
 def test_examples_are_what_the_model_predicts(

@@ -26,6 +26,23 @@ LEVEL = 0.05
 WANTED_FRONTS, WANTED_BEATEN = 10, 15
 
 
+@dataclass(frozen=True)
+class Goal:
+    """One thing that the project wants of its own method.
+
+    Attributes
+    ----------
+    wanted, found : str
+        What is wanted, and what the table says.
+    holds : bool
+        Whether that is enough.
+    """
+
+    wanted: str
+    found: str
+    holds: bool
+
+
 @dataclass(frozen=True, eq=False)
 class Standing:
     """The methods of one table of the benchmark, ranked where they can be compared.
@@ -108,6 +125,16 @@ class Standing:
         return list(there.index[there])
 
     @cached_property
+    def gaps(self) -> dict[str, list[str]]:
+        """The methods that are not ranked, each with the ranked sets on which it was not run."""
+        ran = self.attempted.loc[self.data]
+        return {
+            str(name): [data for data in self.data if not ran.loc[data, name]]
+            for name in ran.columns
+            if name not in self.methods
+        }
+
+    @cached_property
     def ranks_by_cell(self) -> pd.DataFrame:
         """Rank of every method for every set and measure, 1 for the best, failures last."""
         values = self.cells.loc[self.data, self.methods]
@@ -136,7 +163,7 @@ class Standing:
         else:
             blocks = pd.DataFrame(by_cell.xs(measure, level="measure"))
         frame = self.average[[measure]].rename(columns={measure: "all"}).sort_values("all")
-        return Ranks(frame, blocks[frame.index], tuple(self.data), "data", "")
+        return Ranks(frame, blocks[frame.index])
 
     def critical_difference(self, measure: str = "all") -> float:
         """Return the difference of average ranks that Nemenyi's test calls significant."""
@@ -209,7 +236,10 @@ class Standing:
         price = _line(self.seconds, data).reindex(accuracy.index)
         front: list[str] = []
         best = -np.inf
-        for name in price.sort_values(kind="stable").index:
+        cheapest = pd.DataFrame({"price": price, "worse": -accuracy}).sort_values(
+            ["price", "worse"], kind="stable"
+        )
+        for name in cheapest.index:
             if accuracy[name] > best:
                 best = accuracy[name]
                 front.append(str(name))
@@ -243,26 +273,81 @@ class Standing:
                 }
         return pd.DataFrame.from_dict(lines, orient="index").dropna()
 
-    def goal(self) -> dict[str, bool]:
-        """Return what the project wants of its own method, each with whether it holds."""
-        average = self.average["all"]
-        fronts = self.fronts_of_reference()
-        beaten = int(self.against()["beaten"].sum())
+    def goals(self) -> list[Goal]:
+        """Return what the project wants of its own method, and what the table says of it.
+
+        Returns
+        -------
+        goals : list of Goal
+            The average rank, the number of sets on whose Pareto front it is, and the number of
+            methods that it beats significantly. A partial table reaches none of them for sure.
+        """
+        average, fronts = self.average["all"], self.fronts_of_reference()
+        beaten, n_others = int(self.against()["beaten"].sum()), len(average) - 1
         place = int((average < average[self.reference]).sum()) + 1
-        n_sets = len(self.attempted)
-        return {
-            f"the best average rank: place {place} of {len(average)} with "
-            f"{average[self.reference]:.2f}, over {', '.join(self.data)}": place == 1,
-            f"on the Pareto front of average precision and processor time on {WANTED_FRONTS} of "
-            f"{len(SETS)} sets: {len(fronts)} of the {n_sets} that were run": len(fronts)
-            >= WANTED_FRONTS,
-            f"significantly better than {WANTED_BEATEN} methods (Wilcoxon, Holm, 5%): "
-            f"{beaten} of {len(average) - 1}": beaten >= WANTED_BEATEN,
-        }
+        first = str(average.index[0])
+        ahead = "" if place == 1 else f" ({first} has {average.iloc[0]:.2f})"
+        possible = 2.0 ** (1 - len(self.data)) * n_others < LEVEL
+        n_sets = _sets_in_words(len(self.data))
+        so_few = "" if possible else f"; over {n_sets} no difference could be"
+        n_ran = int(self.attempted[self.reference].sum())
+        return [
+            Goal(
+                f"the best average rank over all {len(SETS)} sets",
+                f"average rank {average[self.reference]:.2f}, place {place} of {len(average)} over "
+                f"{n_sets}{ahead}",
+                place == 1 and len(self.data) >= len(SETS),
+            ),
+            Goal(
+                "on the Pareto front of average precision and processor time on at least "
+                f"{WANTED_FRONTS} sets",
+                f"on the front of {len(fronts)} of {_sets_in_words(n_ran)} on which it was run"
+                + (f": {', '.join(fronts)}" if fronts else ""),
+                len(fronts) >= WANTED_FRONTS,
+            ),
+            Goal(
+                f"significantly better than at least {WANTED_BEATEN} methods (Wilcoxon with Holm, "
+                "5%)",
+                f"significantly better than {beaten} of {n_others} methods{so_few}",
+                beaten >= WANTED_BEATEN,
+            ),
+        ]
 
     def _sets(self, table: pd.DataFrame) -> list[str]:
         there = list(table["data"].unique())
         return [name for name in SETS if name in there] + [n for n in there if n not in SETS]
+
+
+def main_standing(table: pd.DataFrame, reference: str | None = None) -> Standing:
+    """Return the standing of a table: methods with their defaults, or else with a search.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Tidy results.
+    reference : str, optional
+        The method that the others are held against; by default SPL-MLL, or the best of those that
+        were run.
+
+    Examples
+    --------
+    >>> from splmll.experiments import frozen_results
+    >>> from splmll.experiments.benchmark.analysis import main_standing
+    >>> main_standing(frozen_results(), reference="BR").reference
+    'BR'
+    """
+    search = "none" if (table["search"] == "none").any() else "grid"
+    there = set(table.loc[table["search"] == search, "method"])
+    if reference is not None and reference not in there:
+        raise ValueError(f"The table has no results of {reference!r}; name another reference.")
+    if reference is None:
+        best = Standing(table, search=search).average.index
+        reference = REFERENCE if REFERENCE in there else str(best[0])
+    return Standing(table, search=search, reference=reference)
+
+
+def _sets_in_words(count: int) -> str:
+    return f"{count} set{'s' if count != 1 else ''}"
 
 
 def _wilcoxon(one: pd.Series, other: pd.Series) -> float:

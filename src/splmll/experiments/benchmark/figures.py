@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 OURS, OTHERS, SHADE, FRONT = "#0b6b73", "#7d8b96", "#dcefe2", "#c2562e"
+# Where a name may stand beside its point, the best first: points to the right and up.
+_BESIDE = (
+    ((4, 3), "left", "bottom"),
+    ((4, -3), "left", "top"),
+    ((-4, 3), "right", "bottom"),
+    ((-4, -3), "right", "top"),
+    ((4, 11), "left", "bottom"),
+    ((4, -11), "left", "top"),
+)
 
 
 def rank_figure(standing: Standing) -> Figure:
@@ -66,10 +76,50 @@ def duel_figure(standing: Standing) -> Figure:
     return figure
 
 
+def name_points(ax: Any, x: Any, y: Any, names: Sequence[str], size: float) -> None:
+    """Write names beside points, each where it covers no other name and no edge, if there is room.
+
+    Parameters
+    ----------
+    ax : Axes
+        Where the points are; its limits must be final.
+    x, y : sequence of float
+        The points.
+    names : sequence of str
+        Their names.
+    size : float
+        Of the letters.
+    """
+    from matplotlib.transforms import Bbox
+
+    ax.figure.draw_without_rendering()  # until then nobody knows where things are
+    places = ax.transData.transform(np.column_stack([x, y]))
+    taken: list[Any] = [Bbox.from_bounds(left - 2, low - 2, 4, 4) for left, low in places]
+    frame = ax.get_window_extent()
+    for place in zip(x, y, names):
+        tried = []
+        for step, horizontal, vertical in _BESIDE:
+            text = ax.annotate(
+                place[2], place[:2], xytext=step, textcoords="offset points", fontsize=size,
+                ha=horizontal, va=vertical,
+            )  # fmt: skip
+            plain_text(text)
+            box = text.get_window_extent()
+            outside = box.x1 > frame.x1 or box.x0 < frame.x0 or box.y0 < frame.y0
+            tried.append((sum(box.overlaps(other) for other in taken) + outside, text, box))
+            if tried[-1][0] == 0:
+                break
+        best = min(tried, key=lambda each: each[0])
+        for each in tried:
+            if each is not best:
+                each[1].remove()
+        taken.append(best[2])
+
+
 def price_figure(standing: Standing, measure: str = "average_precision") -> Figure:
     """Draw accuracy against processor time on every set, with the front of what is worth it."""
     sets = list(standing.attempted.index)
-    n_columns = min(4, len(sets))
+    n_columns = min(4, int(np.ceil(np.sqrt(len(sets)))))
     n_rows = -(-len(sets) // n_columns)
     figure, axes = _subplots(n_rows, n_columns, 3.1 * n_columns, 2.5 * n_rows)
     for ax in axes.ravel()[len(sets) :]:
@@ -95,6 +145,11 @@ def price_figure(standing: Standing, measure: str = "average_precision") -> Figu
         ax.set_ylim(low - 0.15 * (values.max() - low), values.max() + 0.08 * (values.max() - low))
         ax.tick_params(labelsize=7)
         ax.spines[["top", "right"]].set_visible(False)
+        ax.margins(x=0.12)
+    for data, ax in zip(sets, axes.ravel()):
+        values, seconds = standing.cells.loc[(data, measure)], standing.seconds.loc[data]
+        front = [n for n in standing.front(data, measure) if values[n] >= ax.get_ylim()[0]]
+        name_points(ax, seconds[front].clip(lower=1e-3), values[front], front, 5.5)
     handles, names = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside upper left", frameon=False, fontsize=8)
     figure.supxlabel("processor seconds for fit and prediction", fontsize=9)
@@ -114,12 +169,6 @@ def gain_figure(standing: Standing, measure: str = "average_precision") -> Figur
     for (column, title), ax in zip(titles.items(), axes[0]):
         ax.axhline(0, color="#b9c3cb", linewidth=0.8)
         ax.scatter(gains[column], 100 * gains["gain"], s=24, color=OURS)
-        for name, line in gains.iterrows():
-            text = ax.annotate(
-                str(name).removesuffix("-densehue"), (line[column], 100 * line["gain"]),
-                xytext=(4, 3), textcoords="offset points", fontsize=7,
-            )  # fmt: skip
-            plain_text(text)
         if column != "correlation":
             ax.set_xscale("log")
         if len(gains) > 3:
@@ -130,6 +179,9 @@ def gain_figure(standing: Standing, measure: str = "average_precision") -> Figur
         ax.tick_params(labelsize=7.5)
         ax.spines[["top", "right"]].set_visible(False)
     axes[0, 0].set_ylabel(f"gain in {MEASURES[measure].title.lower()}, points", fontsize=8.5)
+    names = [str(name).removesuffix("-densehue") for name in gains.index]
+    for column, ax in zip(titles, axes[0]):
+        name_points(ax, gains[column], 100 * gains["gain"], names, 7)
     return figure
 
 
@@ -141,7 +193,7 @@ CAPTIONS = {
     "hardest opponent on top. A star marks methods that it beats significantly (Wilcoxon over sets "
     "with Holm's correction, 5%).",
     "price": "Average precision against processor seconds on every set. The line is the front: "
-    "no method on it is both slower and worse than another. The lowest methods are cut off.",
+    "every method on it is better than all that are as fast. The lowest methods are cut off.",
     "gains": f"Gain in average precision of {{reference}} over the better of {INDEPENDENT[0]} and "
     f"{INDEPENDENT[1]}, which learn every label by itself, against what the labels are like.",
 }

@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 
 from splmll.atomic import atomic_write
-from splmll.experiments.benchmark.analysis import REFERENCE, Standing
+from splmll.experiments.benchmark.analysis import REFERENCE, Standing, main_standing
 from splmll.experiments.benchmark.figures import all_figures
 from splmll.experiments.benchmark.frozen import write_results
-from splmll.experiments.benchmark.suite import SETS
+from splmll.experiments.benchmark.suite import SETS, SMALLEST
 from splmll.experiments.report.page import (
     Figure,
     Folded,
@@ -43,7 +43,7 @@ def write_benchmark(
     out: str | os.PathLike[str],
     *,
     conditions: str = "",
-    reference: str = "SPL-MLL",
+    reference: str | None = None,
 ) -> list[Path]:
     """Write the page, the figures and the table of a benchmark.
 
@@ -55,8 +55,9 @@ def write_benchmark(
         Folder.
     conditions : str, default=""
         How it was measured, in words.
-    reference : str, default="SPL-MLL"
-        The method that the others are held against.
+    reference : str, optional
+        The method that the others are held against; by default SPL-MLL, or the best of those that
+        were run.
 
     Returns
     -------
@@ -64,11 +65,10 @@ def write_benchmark(
         ``benchmark.html``, ``results.csv.gz``, ``summary.txt`` and the figures.
     """
     out = Path(out)
-    if reference not in set(table["method"]):
-        raise ValueError(f"The table has no results of {reference!r}; name another reference.")
+    standing = main_standing(table, reference)
+    reference = standing.reference
     out.mkdir(parents=True, exist_ok=True)
     files = [write_results(table, out / "results.csv.gz")]
-    standing = Standing(table, reference=reference)
     files.append(out / "summary.txt")
     with atomic_write(files[-1]) as part:
         part.write_text(summary(standing) + "\n", "utf-8")
@@ -81,7 +81,10 @@ def write_benchmark(
             files.append(file)
     sections = [
         Section(f"Where {reference} is not the best", _lost_parts(standing)),
-        Section("Average ranks", [_figure(figures, "ranks"), _rank_table(standing)]),
+        Section(
+            "Average ranks",
+            [_figure(figures, "ranks"), _rank_table(standing), *map(Text, missing(standing))],
+        ),
     ]
     if "duels" in figures:
         sections.append(Section("Wins and losses", [_figure(figures, "duels")]))
@@ -89,10 +92,11 @@ def write_benchmark(
     if "gains" in figures:
         sections.append(Section("Where landmarks pay", [_figure(figures, "gains")]))
     sections.append(Section("Every number", _number_parts(table, standing)))
-    if (table["search"] == "grid").any():
+    if standing.search == "none" and (table["search"] == "grid").any():
         searched = Standing(table, search="grid", reference=reference)
         words = "Every method with the same search for settings inside the training rows."
-        sections.append(Section("With a search", [Text(words), _rank_table(searched)]))
+        parts: list[Part] = [Text(words), _rank_table(searched)]
+        sections.append(Section("With a search", parts))
     sections.append(Section("How it was measured", _conditions(table, standing, conditions)))
     page = build_page(TITLE, sections, introduction=_lead(standing))
     return [write_page(out / "benchmark.html", page), *files]
@@ -112,10 +116,10 @@ def summary(standing: Standing) -> str:
     """
     lost = standing.lost()
     n_cells = len(standing.ranks_by_cell)
-    lines = [
-        f"{standing.reference} is not the best on {len(lost)} of {n_cells} sets and measures "
-        f"({len(standing.methods)} methods):"
-    ]
+    where = f"of {n_cells} sets and measures ({len(standing.methods)} methods)"
+    lines = [f"{standing.reference} is not the best on {len(lost)} {where}:"]
+    if lost.empty:
+        lines = [f"{standing.reference} is the best on all {where}."]
     for line in lost.head(MOST_LOST).to_dict("records"):
         lines.append(
             f"  {line['data']}, {MEASURES[line['measure']].title}: rank {line['rank']:g}, "
@@ -124,29 +128,49 @@ def summary(standing: Standing) -> str:
     if len(lost) > MOST_LOST:
         lines.append(f"  ... and {len(lost) - MOST_LOST} more")
     if standing.reference == REFERENCE:
-        lines += ["", "The goal, on what was run:"]
-        goal = standing.goal().items()
-        lines += [f"  {'yes' if held else 'no'}: {words}" for words, held in goal]
+        lines += ["", "What is wanted of it, and what came out:"]
+        for goal in standing.goals():
+            lines += [f"  {goal.wanted}:", f"    {'yes' if goal.holds else 'no'}, {goal.found}"]
     lines += ["", f"Average ranks over {', '.join(standing.data)}:"]
     for name, rank in standing.average["all"].items():
         lines.append(f"  {rank:6.2f}  {name}")
-    left = [name for name in SETS if name not in standing.data]
-    if left:
-        lines += ["", f"Not ranked, because too few methods were run there: {', '.join(left)}."]
-    return "\n".join(lines)
+    gaps = missing(standing)
+    return "\n".join([*lines, *([""] if gaps else []), *gaps])
+
+
+def missing(standing: Standing) -> list[str]:
+    """Return in plain words what a partial table lacks: sets, and methods that are not ranked.
+
+    Parameters
+    ----------
+    standing : Standing
+        The table.
+
+    Returns
+    -------
+    sentences : list of str
+        None where nothing is missing.
+    """
+    ran = standing.attempted.sum(axis=1)
+    usual = SETS if standing.search == "none" else SMALLEST
+    never = [name for name in usual if name not in ran.index]
+    few = [f"{name} ({ran[name]})" for name in ran.index if name not in standing.data]
+    unranked = [f"{name} (lacks {', '.join(sets)})" for name, sets in standing.gaps.items()]
+    told = (
+        ("Not run yet", never),
+        ("Not ranked, because too few methods were run there", few),
+        ("Not ranked, because they were not run on all these sets", unranked),
+    )
+    return [f"{words}: {', '.join(names)}." for words, names in told if names]
 
 
 def _lead(standing: Standing) -> str:
+    words = f"{len(standing.methods)} methods on {len(standing.data)} data sets."
+    if standing.reference == REFERENCE:
+        found = "; ".join(goal.found for goal in standing.goals())
+        return f"{words} {standing.reference}: {found}."
     average = standing.average["all"]
-    best = average.index[0]
-    words = (
-        f"{len(standing.methods)} methods on {len(standing.data)} data sets. {best} has the best "
-        f"average rank, {average.iloc[0]:.2f}."
-    )
-    if best != standing.reference:
-        place = int((average < average[standing.reference]).sum()) + 1
-        words += f" {standing.reference} is at place {place}, {average[standing.reference]:.2f}."
-    return words
+    return f"{words} {average.index[0]} has the best average rank, {average.iloc[0]:.2f}."
 
 
 def _lost_parts(standing: Standing) -> list[Part]:
@@ -172,12 +196,12 @@ def _lost_parts(standing: Standing) -> list[Part]:
         table if len(rows) <= MOST_LOST else Folded("All of them", [table]),
     ]
     if standing.reference == REFERENCE:
-        goals = [
-            [words.partition(": ")[0], words.partition(": ")[2], "yes" if held else "no"]
-            for words, held in standing.goal().items()
-        ]
-        header = ["goal", "on what was run", "holds"]
-        parts += [Heading("What we want of it"), Table(header, goals)]
+        parts.append(Heading("What we want of it"))
+        parts += [
+            Text(f"{goal.wanted[0].upper()}{goal.wanted[1:]}: {'yes' if goal.holds else 'no'}, "
+                 f"{goal.found}.")
+            for goal in standing.goals()
+        ]  # fmt: skip
     return parts
 
 
@@ -225,16 +249,20 @@ def _number_parts(table: pd.DataFrame, standing: Standing) -> list[Part]:
         own_titles = ["own rule: Hamming ↓", "Micro-F1 ↑", "Macro-F1 ↑"]
         caption = "Sorted by average precision. Labels by the tuned rule, then by the method's own."
         header = ["method", *titles, *own_titles, "processor s", "MB"]
-        parts.append(Folded(_set_words(data), [Table(header, rows, caption)]))
+        parts.append(Folded(_set_words(data, table), [Table(header, rows, caption)]))
     return parts
 
 
-def _set_words(data: str) -> str:
+def _set_words(data: str, table: pd.DataFrame) -> str:
     if data not in SETS:
         return data
     known = SETS[data]
+    # A quick look takes fewer rows than there are.
+    n_train, n_test = (
+        int(table.loc[table["data"] == data, n].max()) for n in ("n_train", "n_test")
+    )
     return (
-        f"{data}: {known.n_train:,} training and {known.n_test:,} test rows ({known.split} split), "
+        f"{data}: {n_train:,} training and {n_test:,} test rows ({known.split} split), "
         f"{known.n_features:,} features, {known.n_labels:,} labels, {known.cardinality:.2f} of a "
         "row"
     )
@@ -242,13 +270,9 @@ def _set_words(data: str) -> str:
 
 def _conditions(table: pd.DataFrame, standing: Standing, conditions: str) -> list[Part]:
     parts: list[Part] = [Text(conditions)] if conditions else []
-    plain = table[table["search"] == "none"]
-    ran = plain.groupby("data")["method"].nunique()
-    absent = [name for name in SETS if name not in ran.index]
-    words = ", ".join(f"{name} {ran[name]}" for name in SETS if name in ran.index)
+    ran = standing.attempted.sum(axis=1)
+    words = ", ".join(f"{name} {count}" for name, count in ran.items())
     parts.append(Text(f"Methods that were run on each set: {words}."))
-    if absent:
-        parts.append(Text(f"Not run yet: {', '.join(absent)}."))
     unfinished = standing.unfinished
     if len(unfinished):
         rows = [

@@ -6,6 +6,7 @@ the landmarks of fitted models, settings and versions follow.
 
 from __future__ import annotations
 
+import hashlib
 import html
 import json
 from collections.abc import Mapping, Sequence
@@ -28,13 +29,13 @@ from splmll.experiments.report.page import (
     Written,
     build_page,
     package_file,
-    styled,
     write_page,
 )
 from splmll.experiments.report.ranking import Comparison, comparisons_of
 from splmll.experiments.statistics import FEWEST_METHODS, Ranks, friedman_test, nemenyi_test
 from splmll.experiments.table_format import MISSING
 from splmll.experiments.tables import CONDITIONS, NOT_DONE
+from splmll.experiments.words import count
 from splmll.metrics import MEASURES, PAPER_MEASURES
 from splmll.plots.critical_difference import CriticalDifferenceDisplay
 
@@ -148,14 +149,14 @@ def _summary(comparison: Comparison, title: str) -> str:
         best = list(shown[shown == shown.min()].index)
         whole = len(ranks.data) == len(comparison.data)
         extent = (
-            _count(len(ranks.data), "data set")
+            count(len(ranks.data), "data set")
             if whole  # otherwise not everybody was run everywhere
             else f"{len(ranks.data)} of {len(comparison.data)} data sets ({', '.join(ranks.data)})"
         )
         sentences = [
             f"{', '.join(best)} {'has' if len(best) == 1 else 'share'} the best average rank, "
             f"{shown.min():.{RANK_DIGITS}f} among {len(shown)} methods over {extent} and "
-            f"{_count(len(comparison.measures), 'measure')}."
+            f"{count(len(comparison.measures), 'measure')}."
         ]
         ours = [method for method in shown.index if _is_ours(method)]
         if ours and not set(ours) & set(best):
@@ -186,7 +187,7 @@ def _section(title: str, comparison: Comparison) -> Section:
     for data in comparison.data:
         parts += [Heading(data), *_data_parts(comparison, data)]
     if comparison.differences is not None:
-        parts += [Heading("Measured against printed"), _difference_table(comparison)]
+        parts += [Heading("Measured against printed"), comparison.differences]
     if len(comparison.failed):
         parts += [Heading("Runs that failed"), *_failures(comparison.failed)]
     return Section(title, parts)
@@ -210,7 +211,7 @@ def _rank_table(comparison: Comparison, ranks: Ranks) -> Part:
     if others:
         caption += f" {MISSING} not ranked: results are missing on some of these data sets."
     marks = values.apply(_marks).assign(**{"failed runs": ""})
-    return styled(shown.rename(columns=titles), marks.rename(columns=titles), caption, _is_ours)
+    return _sortable(shown.rename(columns=titles), marks.rename(columns=titles), caption)
 
 
 def _diagram(ranks: Ranks) -> Figure:
@@ -253,10 +254,23 @@ def _data_parts(comparison: Comparison, data: str) -> list[Part]:
         times = seconds.reindex(methods)
         shown["fit, s"] = [MISSING if pd.isna(time) else f"{time:.1f}" for time in times]
     marks = marks.reindex(columns=shown.columns, fill_value="")
-    parts: list[Part] = [styled(shown, marks, _size_words(runs), _is_ours, name=data)]
+    parts: list[Part] = [_sortable(shown, marks, _size_words(runs), data)]
     caveats = [each for each in cells.get("caveat", pd.Series(dtype=str)).unique() if each]
     parts += [Text(f"The printed numbers were made differently ({c}).", note=True) for c in caveats]
     return parts
+
+
+def _sortable(shown: pd.DataFrame, marks: pd.DataFrame, caption: str, name: str = "") -> Written:
+    """Methods against cells that are HTML already; a click on the title of a column sorts."""
+    plain = shown.rename_axis(index=None, columns="method")
+    style = plain.style.set_td_classes(marks.fillna(""))
+    style = style.format_index(escape="html", axis=0).format_index(escape="html", axis=1)
+    ours = "color: var(--accent); font-weight: 650"
+    style = style.apply_index(lambda names: [ours if _is_ours(each) else "" for each in names])
+    key = hashlib.sha256(f"{caption}{name}{list(shown.index)}".encode()).hexdigest()[:8]
+    attributes = f'class="numbers" data-name="{html.escape(name)}"'
+    markup = style.set_uuid(key).to_html(table_attributes=attributes)
+    return Written(markup, caption or "Sort by a click on the title of a column.")
 
 
 def _shown(line: dict[Any, Any]) -> str:
@@ -287,26 +301,6 @@ def _size_words(runs: pd.DataFrame) -> str:
         if column in runs and runs[column].notna().any()
     ]
     return f"{', '.join(words)}." if words else ""
-
-
-def _difference_table(comparison: Comparison) -> Part:
-    """Measured minus printed, cell by cell, and the known reasons."""
-    assert comparison.differences is not None
-    frame = comparison.differences.frame
-    shown = pd.DataFrame(
-        {
-            "data": frame["data"].map(html.escape),
-            "measure": frame["measure"].map(lambda name: MEASURES[name].title),
-            "measured": frame["measured"].map(_three_digits),
-            "printed": frame["printed"].map(_three_digits),
-            "difference": frame["difference"].map(lambda value: _three_digits(value, "+")),
-            "known reason": frame["reason"].map(html.escape),
-        }
-    ).set_axis(frame["method"])
-    words = sorted({note for block in comparison.differences.blocks for line in block.rows.values()
-                    for cell in line for note in cell.notes if ":" in note})  # fmt: skip
-    caption = f"{comparison.differences.caption} {' '.join(f'{each}.' for each in words)}"
-    return styled(shown, None, caption, _is_ours)
 
 
 def _failures(failed: pd.DataFrame) -> list[Part]:
@@ -364,13 +358,5 @@ def _settings_words(text: Any) -> str:
         return "defaults" if text is None or text != text else str(text)
 
 
-def _three_digits(value: float, sign: str = "") -> str:
-    return MISSING if pd.isna(value) else f"{value:{sign}.3f}"
-
-
 def _is_ours(method: str) -> bool:
     return method in CONTESTANTS and CONTESTANTS[method].group == "ours"
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"

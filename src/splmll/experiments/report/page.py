@@ -10,16 +10,14 @@ import base64
 import hashlib
 import html
 import io
+import itertools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from string import Template
 from typing import Any, Protocol
-
-import pandas as pd
 
 from splmll.atomic import atomic_write
 
@@ -174,51 +172,6 @@ class Written:
         )
 
 
-def styled(
-    shown: pd.DataFrame,
-    marks: pd.DataFrame | None,
-    caption: str,
-    is_ours: Callable[[str], bool] = lambda name: False,
-    *,
-    name: str = "",
-) -> Written:
-    """Return a frame of cells that are HTML already as a table that can be sorted.
-
-    Parameters
-    ----------
-    shown : DataFrame of str
-        The cells; its index names the methods and is escaped, as are its columns.
-    marks : DataFrame of str or None
-        ``"best"``, ``"second"`` or nothing for every cell.
-    caption : str
-        What the table shows.
-    is_ours : callable, default=none of them
-        Which rows stand out.
-    name : str, default=""
-        Name of the data set.
-
-    Returns
-    -------
-    part : Written
-    """
-    names = [str(each) for each in shown.index]
-    # Methods may have several lines, which Styler's classes cannot tell apart by name.
-    plain = shown.reset_index(drop=True).rename_axis(columns=None)
-    style = plain.style.format_index(escape="html", axis=1)
-    style = style.relabel_index([html.escape(each) for each in names], axis=0)
-    if marks is not None:
-        style = style.set_td_classes(marks.reset_index(drop=True).fillna(""))
-    ours = [is_ours(each) for each in names]
-    style = style.apply_index(
-        lambda _: ["color: var(--accent); font-weight: 650" if each else "" for each in ours]
-    )
-    key = hashlib.sha256(f"{caption}{name}{names}".encode()).hexdigest()[:8]
-    attributes = f'class="numbers" data-name="{html.escape(name)}"'
-    markup = style.set_uuid(key).to_html(table_attributes=attributes)
-    markup = markup.replace('<th class="blank level0" >&nbsp;</th>', '<th scope="col">method</th>')
-    return Written(markup, caption or "Sort by a click on the title of a column.")
-
-
 @dataclass(frozen=True)
 class Heading:
     """A title inside a section.
@@ -321,33 +274,21 @@ def build_page(
     >>> "<h2" in page and "None yet." in page
     True
     """
-    number = 0
+    from jinja2 import Environment
+    from markupsafe import Markup
 
-    def write(parts: Sequence[Part]) -> str:
-        nonlocal number
-        written = []
-        for part in parts:
-            number += 1
-            written.append(part.to_html(number))
-        return "\n".join(written)
-
-    lead = f'<p class="lead">{html.escape(introduction)}</p>\n' if introduction else ""
-    head = lead + write(opening)
-    blocks, entries = [], []
-    for position, section in enumerate(sections, start=1):
-        heading = html.escape(section.title)
-        content = write(section.parts)
-        blocks.append(f'<section id="s{position}">\n<h2>{heading}</h2>\n{content}\n</section>')
-        entries.append(f'<a href="#s{position}">{heading}</a>')
-    contents = f'<nav aria-label="Sections">{" ".join(entries)}</nav>' if len(entries) > 2 else ""
-    return _PAGE.substitute(
-        title=html.escape(title),
+    numbers = itertools.count(1)
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    return environment.from_string(package_file("page.html")).render(
+        title=title,
         policy=_policy(script),
         style=package_file("report.css"),
-        opening=head,
-        contents=contents,
-        sections="\n".join(blocks),
-        script=f"<script>{script}</script>" if script else "",
+        introduction=introduction,
+        opening=opening,
+        sections=sections,
+        # What a part has written is escaped already.
+        written=lambda part: Markup(part.to_html(next(numbers))),
+        script=script,
     )
 
 
@@ -437,29 +378,3 @@ def _svg(figure: Any, prefix: str, title: str) -> str:
 
 # Below this width (in pixels) a figure scrolls instead of shrinking further.
 _SMALLEST = 520
-
-_PAGE = Template("""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="$policy">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>$title</title>
-<style>
-$style
-</style>
-</head>
-<body>
-<header>
-<h1>$title</h1>
-$opening
-$contents
-</header>
-<main>
-$sections
-</main>
-$script
-</body>
-</html>
-""")

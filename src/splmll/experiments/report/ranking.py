@@ -21,7 +21,7 @@ from splmll.experiments.tables import CONDITIONS, Conditions, check_conditions, 
 class Comparison:
     """All runs that were made under the same conditions.
 
-    Parameters
+    Attributes
     ----------
     runs : DataFrame
         One line for each run.
@@ -95,19 +95,7 @@ def comparisons_of(
 ) -> list[Comparison]:
     """Return one comparison for every combination of conditions in the results of an experiment.
 
-    Parameters
-    ----------
-    results : DataFrame
-        One line for each run, as an experiment returns them.
-    measures : sequence of str
-        Names in :data:`splmll.metrics.MEASURES`.
-    published : DataFrame, optional
-        Printed numbers, as :func:`splmll.experiments.published.published` returns them.
-
-    Returns
-    -------
-    comparisons : list of Comparison
-        In the order in which the conditions appear.
+    Printed numbers are what :func:`splmll.experiments.published.published` returns.
     """
     absent = [column for column in CONDITIONS if column not in results.columns]
     if absent or results.empty:
