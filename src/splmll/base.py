@@ -17,7 +17,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from splmll.former import FormerNames
+from splmll.constraints import CheckedParameters
+from splmll.docstrings import with_paragraphs
 from splmll.labels import LabelFormat, read_labels
 from splmll.thresholds import Threshold
 
@@ -75,7 +76,8 @@ def has_landmarks(estimator: Any) -> bool:
     return isinstance(estimator, MultilabelClassifier) and estimator.capabilities.landmarks
 
 
-class MultilabelClassifier(ClassifierMixin, FormerNames):
+@with_paragraphs
+class MultilabelClassifier(ClassifierMixin, CheckedParameters):
     """Base of all classifiers: scikit-learn's API for label matrices.
 
     What a subclass writes:
@@ -85,7 +87,8 @@ class MultilabelClassifier(ClassifierMixin, FormerNames):
     - ``_scores(X)``: real scores of shape (n, n_labels), larger means more relevant;
     - ``_probabilities(scores)`` and ``_labels(X)`` where the defaults below are not what the
       method does;
-    - ``capabilities``: what it can do.
+    - ``capabilities``: what it can do;
+    - ``_parameter_constraints``: what each parameter may be, checked before every fit.
 
     What every caller gets: ``decision_function`` and ``predict_proba`` of shape (n, n_labels),
     ``predict`` in the form in which the labels were given. A vector ``y`` is a problem with one
@@ -100,9 +103,6 @@ class MultilabelClassifier(ClassifierMixin, FormerNames):
 
     capabilities: ClassVar[Capabilities] = Capabilities()
 
-    #: What each parameter may be, as scikit-learn writes it; checked before every fit.
-    _parameter_constraints: ClassVar[dict[str, Any]] = {}
-
     label_format_: LabelFormat
     threshold_: Threshold
     thresholds_: np.ndarray
@@ -113,15 +113,12 @@ class MultilabelClassifier(ClassifierMixin, FormerNames):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Features.
-        Y : array-like, sparse matrix or DataFrame of shape (n_rows, n_labels), or (n_rows,)
-            0/1 labels; a vector is one label.
+        {X}
+        {Y}
 
         Returns
         -------
-        self : object
-            The fitted estimator.
+        {fitted_self}
         """
         X, Y = self._check_fit(X, Y)
         self._fit(X, Y)
@@ -132,8 +129,7 @@ class MultilabelClassifier(ClassifierMixin, FormerNames):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Features.
+        {X}
 
         Returns
         -------
@@ -149,13 +145,11 @@ class MultilabelClassifier(ClassifierMixin, FormerNames):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Features.
+        {X}
 
         Returns
         -------
-        probabilities : ndarray of shape (n_rows, n_labels)
-            Values between 0 and 1. For a vector ``y`` one column for each of its values.
+        {probabilities}
         """
         probabilities = self._probabilities(self._checked_scores(X))
         if self.label_format_.kind == "vector":
@@ -171,8 +165,7 @@ class MultilabelClassifier(ClassifierMixin, FormerNames):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Features.
+        {X}
 
         Returns
         -------
@@ -189,8 +182,7 @@ class MultilabelClassifier(ClassifierMixin, FormerNames):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Features.
+        {X}
 
         Returns
         -------

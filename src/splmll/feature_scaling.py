@@ -1,7 +1,7 @@
 """Standardised features, for models that compare or add up features of different sizes.
 
 Sparse features, such as the weights of words, are left as they are unless someone insists: a rare
-word would otherwise count as much as a telling one.
+word would otherwise count as much as a telling one. So are dense ones that are nearly all zero.
 """
 
 from __future__ import annotations
@@ -13,16 +13,24 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from splmll.constraints import Choice
+
 FLOATS = (np.float64, np.float32)
+MOSTLY_ZERO = 0.1  # share of numbers other than 0 below which dense features are like words
 
-#: What ``scale`` may be in every estimator. Methods that compare distances also take "minmax".
-SCALES = ("auto", "standard", None)
+# Truth values, as they were before "auto" and other scales came.
+_FORMER_SCALES = {True: "standard", False: None}
 
-#: The same as a row of ``_parameter_constraints``.
-SCALE_CONSTRAINT: list[Any] = [StrOptions({"auto", "standard"}), None]
+#: What ``scale`` may be in every estimator, as a row of ``_parameter_constraints``.
+SCALE_CONSTRAINT: list[Any] = [Choice("auto", "standard", former=_FORMER_SCALES), None]
+
+#: The same where distances are compared, which the range suits.
+DISTANCE_SCALE_CONSTRAINT: list[Any] = [
+    Choice("auto", "minmax", "standard", former=_FORMER_SCALES),
+    None,
+]
 
 
 def fitted_scaler(
@@ -36,7 +44,8 @@ def fitted_scaler(
         Features.
     scale : {"auto", "standard"} or None
         "standard" asks for a scaler, None for none. "auto" standardises dense features and leaves
-        sparse ones, such as the weights of words, as they are.
+        sparse ones, such as the weights of words, as they are, and dense ones that are nearly all
+        zero.
     sample_weight : ndarray of shape (n_rows,), optional
         Weights of the rows.
 
@@ -48,7 +57,8 @@ def fitted_scaler(
     array([2.])
     """
     is_sparse = sparse.issparse(X)
-    if not standardises(scale, is_sparse):
+    like_words = is_sparse or np.count_nonzero(X) < MOSTLY_ZERO * X.size
+    if not standardises(scale, like_words):
         return None
     return StandardScaler(with_mean=not is_sparse).fit(X, sample_weight=sample_weight)
 
@@ -63,21 +73,6 @@ def standardises(scale: str | None, sparse_rows: bool) -> bool:
     (False, True)
     """
     return not sparse_rows if scale == "auto" else scale is not None
-
-
-def refuse_former_scale(scale: Any) -> None:
-    """Refuse True and False, which once meant "standard" and None.
-
-    Examples
-    --------
-    >>> from splmll.feature_scaling import refuse_former_scale
-    >>> refuse_former_scale(True)
-    Traceback (most recent call last):
-        ...
-    ValueError: scale=True is now spelt scale='standard'.
-    """
-    if isinstance(scale, bool | np.bool_):
-        raise ValueError(f"scale={scale} is now spelt scale={'standard' if scale else None!r}.")
 
 
 def scaled(X: Any, scaler: StandardScaler | None) -> Any:

@@ -2,7 +2,8 @@
 
 They add up over chunks, files and machines, and they subtract: the statistics of all folds
 but one are the total less that fold. Unknown labels (NaN in Y) are counted pairwise: each sum
-runs over the rows where what it needs is known.
+runs over the rows where what it needs is known. Rows may have weights: a row of weight 2 is summed
+like two.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from splmll.arrays import dense
+from splmll.sample_weights import weighed
 
 CHUNK_ROWS = 8192  # rows converted to float64 at a time
 CHUNK_ENTRIES = 2**19  # or so many entries of sparse rows, if those are more rows
@@ -25,6 +27,9 @@ SPARSE_SHARE, MOST_FEATURES_FOR_DENSE = 0.04, 64
 
 # A feature whose spread is smaller than this share of its size is constant but for rounding.
 _CONSTANT = 1e-14
+
+# What differences of weighted sums leave of nothing, relative to the weight of all rows.
+_NOTHING = 1e-12
 
 
 KnownSums = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -102,18 +107,24 @@ class Statistics:
 
     @classmethod
     def of(
-        cls, X: Any, Y: Any, *, shift: np.ndarray | None = None, label_pairs: bool = True
+        cls,
+        X: Any,
+        Y: Any,
+        *,
+        shift: np.ndarray | None = None,
+        label_pairs: bool = True,
+        weights: np.ndarray | None = None,
     ) -> Statistics:
         """Return the statistics of an in-memory data set, dense or sparse."""
         statistics = cls.zeros(X.shape[1], Y.shape[1], shift=shift, label_pairs=label_pairs)
-        add_by_fold([statistics], X, Y, np.zeros(X.shape[0], dtype=np.intp))
+        add_by_fold([statistics], X, Y, np.zeros(X.shape[0], dtype=np.intp), weights)
         return statistics
 
     # Sums -----------------------------------------------------------------------------------
 
     @property
     def n_rows(self) -> float:
-        """Number of rows summed."""
+        """Number of rows summed, or the sum of their weights."""
         return float(self.xx[0, 0])
 
     @property
@@ -147,27 +158,34 @@ class Statistics:
             return self.known_sums[2]
         return np.broadcast_to(self.n_rows, (self.n_labels, self.n_labels))
 
-    def add(self, X: Any, Y: Any) -> None:
+    def add(self, X: Any, Y: Any, weights: np.ndarray | None = None) -> None:
         """Add the rows of one chunk."""
         if sparse.issparse(X) and self.shift is not None:
             # Sparse rows stay sparse: they are summed as they are, and the sums are moved.
-            self += Statistics.of(X, Y, label_pairs=self.yy is not None)
+            self += Statistics.of(X, Y, label_pairs=self.yy is not None, weights=weights)
             return
         if self.shift is None:
             X = X.astype(np.float64, copy=False)
         else:
             X = np.subtract(X, self.shift, dtype=np.float64)
-        self.add_shifted(X, Y)
+        self.add_shifted(X, Y, weights)
 
-    def add_shifted(self, X: Any, Y: Any) -> None:
+    def add_shifted(self, X: Any, Y: Any, weights: np.ndarray | None = None) -> None:
         """Add rows of float64 that are already measured from ``shift``."""
         Y, known = split_unknown(Y)
         if not sparse.issparse(Y) and known is None and (sparse.issparse(self.yy) or _few(X, Y)):
             Y = sparse.csr_array(Y)
         if known is not None and self.known_sums is None:
             self.known_sums = self.xk.copy(), self.yk.copy(), self.kk.copy()
-        x_sum = np.concatenate([[X.shape[0]], np.asarray(X.sum(axis=0)).ravel()])
-        y_sum = np.asarray(Y.sum(axis=0)).ravel()
+        n_rows = X.shape[0] if weights is None else weights.sum()
+        x_sum = np.concatenate([[n_rows], _column_sums(X, weights)])
+        y_sum = _column_sums(Y, weights)
+        k_sum = n_rows if known is None else _column_sums(known, weights)
+        if weights is not None:
+            # Every product below then has each row times its weight.
+            root = np.sqrt(weights)
+            X, Y = weighed(X, root), weighed(Y, root)
+            known = None if known is None else weighed(known, root)
         # NumPy sees that both factors are the same and calls BLAS's syrk: half the work.
         self.xx[1:, 1:] += dense(X.T @ X)
         self.xx[0] += x_sum
@@ -184,9 +202,9 @@ class Statistics:
         if known is None:
             xk += x_sum[:, None]
             yk += y_sum[:, None]
-            kk += X.shape[0]
+            kk += n_rows
         else:
-            xk[0] += known.sum(axis=0)
+            xk[0] += k_sum
             xk[1:] += dense(X.T @ known)
             yk += dense(Y.T @ known)
             kk += known.T @ known
@@ -328,7 +346,9 @@ class Statistics:
     @property
     def label_mean(self) -> np.ndarray:
         """Mean of every label over the rows where it is known (0 where it never is)."""
-        return self.xy[0] / np.maximum(self.xk[0], 1)
+        mean = self.xy[0] / self._counted(self.xk[0])
+        # Both sums are rounded where rows have weights: what is always true has the mean 1.
+        return np.where(np.abs(mean - 1) < _NOTHING, 1.0, mean)
 
     def feature_covariance(self) -> np.ndarray:
         """Return the covariance of the features."""
@@ -337,7 +357,7 @@ class Statistics:
 
     def cross_covariance(self) -> np.ndarray:
         """Return the covariance of features and labels, each label over its known rows."""
-        known = np.maximum(self.xk[0], 1)
+        known = self._counted(self.xk[0])
         return self.xy[1:] / known - (self.xk[1:] / known) * self.label_mean
 
     def label_moments(self, center: bool) -> np.ndarray:
@@ -349,12 +369,16 @@ class Statistics:
         if self.all_known:
             moments = dense(self.yy) / self.n_rows
             return moments - np.outer(self.label_mean, self.label_mean) if center else moments
-        known = np.maximum(self.kk, 1)
+        known = self._counted(self.kk)
         moments = self.yy / known
         if center:
             moments = moments - (self.yk / known) * (self.yk.T / known)
         values, vectors = np.linalg.eigh((moments + moments.T) / 2)
         return (vectors * np.maximum(values, 0.0)) @ vectors.T
+
+    def _counted(self, known: np.ndarray) -> np.ndarray:
+        """Return what sums over known rows are divided by: 1 where there are none."""
+        return np.where(known > _NOTHING * self.n_rows, known, 1.0)
 
 
 def sum_of(parts: Sequence[Statistics]) -> Statistics:
@@ -375,12 +399,19 @@ def reference_point(X: Any) -> np.ndarray | None:
     return np.asarray(X[:CHUNK_ROWS].mean(axis=0, dtype=np.float64))
 
 
-def add_by_fold(parts: Sequence[Statistics], X: Any, Y: Any, fold: np.ndarray) -> None:
+def add_by_fold(
+    parts: Sequence[Statistics],
+    X: Any,
+    Y: Any,
+    fold: np.ndarray,
+    weights: np.ndarray | None = None,
+) -> None:
     """Add rows to the statistics of their folds."""
     rows = _chunk_rows(X, Y)
     if len(parts) == 1:
         for start in range(0, X.shape[0], rows):
-            parts[0].add(X[start : start + rows], Y[start : start + rows])
+            chunk = slice(start, start + rows)
+            parts[0].add(X[chunk], Y[chunk], None if weights is None else weights[chunk])
         return
     rows *= len(parts) if sparse.issparse(X) else GATHERED
     gather_X, gather_Y = _Gathering(X, rows), _Gathering(Y, rows)
@@ -394,11 +425,12 @@ def add_by_fold(parts: Sequence[Statistics], X: Any, Y: Any, fold: np.ndarray) -
                 continue
             of_fold = slice(edges[k], edges[k + 1])
             X_rows, Y_rows = X_block[of_fold], Y_block[of_fold]
+            its = None if weights is None else weights[start + in_order[of_fold]]
             if gather_X.owned and X.dtype == np.float64 and statistics.shift is not None:
                 X_rows -= statistics.shift
-                statistics.add_shifted(X_rows, Y_rows)
+                statistics.add_shifted(X_rows, Y_rows, its)
             else:
-                statistics.add(X_rows, Y_rows)
+                statistics.add(X_rows, Y_rows, its)
 
 
 def _chunk_rows(X: Any, Y: Any) -> int:
@@ -433,7 +465,13 @@ class _Gathering:
 
 
 def fold_statistics(
-    X: Any, Y: Any, fold: np.ndarray, *, center_features: bool = True, label_pairs: bool = True
+    X: Any,
+    Y: Any,
+    fold: np.ndarray,
+    *,
+    center_features: bool = True,
+    label_pairs: bool = True,
+    weights: np.ndarray | None = None,
 ) -> list[Statistics]:
     """Return the statistics of every fold of an in-memory data set.
 
@@ -449,6 +487,8 @@ def fold_statistics(
         Measure dense features from a point near their means.
     label_pairs : bool, default=True
         Whether Y'Y is wanted.
+    weights : ndarray of shape (n_rows,), optional
+        Weights of the rows; 1 by default.
 
     Returns
     -------
@@ -459,7 +499,7 @@ def fold_statistics(
         Statistics.zeros(X.shape[1], Y.shape[1], shift=shift, label_pairs=label_pairs)
         for _ in range(int(fold.max()) + 1)
     ]
-    add_by_fold(parts, X, Y, fold)
+    add_by_fold(parts, X, Y, fold, weights)
     return parts
 
 
@@ -479,6 +519,11 @@ def split_unknown(Y: Any) -> tuple[Any, np.ndarray | None]:
     if known.all():
         return Y, None
     return np.where(known, Y, 0.0), known.astype(np.float64)
+
+
+def _column_sums(table: Any, weights: np.ndarray | None) -> np.ndarray:
+    sums = table.sum(axis=0) if weights is None else table.T @ weights
+    return np.asarray(sums).ravel()
 
 
 def _few(X: Any, Y: np.ndarray) -> bool:

@@ -97,7 +97,7 @@ class NotAnEstimator(BaseEstimator):
         (Network(patience=1.5), "'patience' parameter of Network"),
         (Network(max_epochs=0), "'max_epochs' parameter of Network"),
         (Network(hidden_layer_sizes=64), "'hidden_layer_sizes' parameter of Network"),
-        (Network(hidden_layer_sizes=(64, 0)), r"\(64, 0\) must be a tuple of whole numbers"),
+        (Network(hidden_layer_sizes=(64, 0)), r"whole numbers of at least 1.* Got \(64, 0\)"),
         (TorchModule("mlp"), "'module' parameter of TorchModule"),
         (Trees(n_estimators=0), "'n_estimators' parameter of Trees"),
         (Trees(max_features=2.0), "'max_features' parameter of Trees"),
@@ -124,9 +124,10 @@ def test_nonsense_is_refused_before_anything_is_learned(given: Any, message: str
         ({"pull": -1.0}, "'pull' parameter of SPLMLL"),
         ({"pull": "hard"}, "'pull' parameter of SPLMLL"),
         ({"scoring": "accuracy"}, "'scoring' parameter of SPLMLL"),
-        ({"threshold": "best"}, "threshold"),
-        ({"threshold": None}, "threshold"),
-        ({"threshold": float("nan")}, "must be a finite number"),
+        ({"threshold": "best"}, "'threshold' parameter of SPLMLL"),
+        ({"threshold": None}, "'threshold' parameter of SPLMLL"),
+        ({"threshold": float("nan")}, "'threshold' parameter of SPLMLL"),
+        ({"threshold": True}, "'threshold' parameter of SPLMLL"),
         ({"cv": 1}, "'cv' parameter of SPLMLL"),
         ({"cv": None}, "'cv' parameter of SPLMLL"),
         ({"warm_start": "yes"}, "'warm_start' parameter of SPLMLL"),
@@ -218,7 +219,12 @@ def test_what_auto_takes_for_which_data() -> None:
     assert members(sparse.csr_array((50_000, 100))) == ["OneVsRest", "Network"]
     assert members(sparse.csr_array((50_000, 100)), n_labels=500) == ["OneVsRest"]
     assert members(sparse.csr_array((1900, 100))) == ["OneVsRest"]
-    assert members(Shape(100, 101)) == ["OneVsRest"]
+    for n_rows in (50, 100, 199):
+        wide = members(Shape(n_rows, 100))
+        assert wide == ["OneVsRest", "Kernel", "KernelSVM", "Trees"]
+    assert "Network" in members(Shape(200, 100))
+    assert members(Shape(100, 101), n_labels=500) == ["OneVsRest"]
+    assert members(Shape(6000, 6001)) == ["OneVsRest"]
     small, large = members(Shape(2000, 100)), members(Shape(20_000, 100))
     assert {"Network", "Kernel", "Trees"} <= set(small)
     assert {"Network", "Kernel"} <= set(large)

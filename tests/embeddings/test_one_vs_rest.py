@@ -117,21 +117,39 @@ def test_unknown_labels_are_left_out_of_their_own_model_only() -> None:
         assert_allclose(f.predict(X)[:, label], expected, atol=1e-5)
 
 
-def test_auto_takes_what_ranks_held_out_rows_best() -> None:
+@pytest.mark.parametrize(
+    ("machines", "logistic", "n_tried"),
+    [
+        # Worth of C from the smallest to the largest. The machines want the largest one; logistic
+        # regression at the C that matches is further behind than their second best.
+        ((1.0, 2.0, 3.0, 4.0), (0.5, 0.6, 0.7, 0.8, 2.5), 5),
+        # It is ahead, and its best C is one below the one that matches.
+        ((3.0, 2.0, 1.0, 0.0), (5.0, 4.0, 3.0, 2.0, 1.0), 4),
+        # It is a little behind where it begins and ahead further up.
+        ((2.0, 3.0, 2.8, 0.0), (0.0, 2.0, 2.9, 3.1, 3.0), 7),
+    ],
+)
+def test_auto_takes_the_best_setting_and_skips_hopeless_ones(
+    monkeypatch: pytest.MonkeyPatch,
+    machines: tuple[float, ...],
+    logistic: tuple[float, ...],
+    n_tried: int,
+) -> None:
     X, Y, fold = data(n=150)
-    f = OneVsRest().fit(X, Y, fold)
-    assert len(f.scores_) >= 4
-    best = max(f.scores_, key=lambda setting: f.scores_[setting])
-    loss, C = best
+    worth = {("squared_hinge", C): value for C, value in zip(module.SVM_C, machines)}
+    worth |= {("logistic", C): value for C, value in zip(module.LOGISTIC_C, logistic)}
+    real, last = module.linear_setting, [("", 0.0)]
+
+    def noted(loss: str, C: float) -> Any:
+        last[0] = loss, C
+        return real(loss, C)
+
+    monkeypatch.setattr(module, "linear_setting", noted)
+    f = OneVsRest().fit(X, Y, fold, FitContext(worth=lambda F, Y: worth[last[0]]))
+    assert len(f.scores_) == n_tried
+    loss, C = max(worth, key=lambda setting: worth[setting])
     assert f.estimator_.C == C
     assert isinstance(f.estimator_, LinearSVC if loss == "squared_hinge" else LogisticRegression)
-    # One step from where it stopped was tried on both sides, or the list ends there.
-    values = module.SVM_C if loss == "squared_hinge" else module.LOGISTIC_C
-    place = values.index(C)
-    start = module.START[0] if loss == "squared_hinge" else module.START[1]
-    if place != start:
-        onwards = place + (1 if place > start else -1)
-        assert not 0 <= onwards < len(values) or (loss, values[onwards]) in f.scores_
 
 
 def test_the_models_of_the_search_are_used_again() -> None:

@@ -26,7 +26,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
-def in_chunks(model: SPLMLL, X: Any, Y: Any, size: int = 37) -> SPLMLL:
+def in_chunks(model: SPLMLL, X: Any, Y: Any, size: int = 70) -> SPLMLL:
+    """Every chunk makes a model, so a few of them; the last one is shorter."""
     for start in range(0, X.shape[0], size):
         model.partial_fit(X[start : start + size], Y[start : start + size])
     return model
@@ -56,7 +57,7 @@ def test_a_streamed_model_is_as_good_as_a_fitted_one() -> None:
     measured = []
     for model in (
         SPLMLL("linear", random_state=0).fit(X, Y),
-        in_chunks(SPLMLL("linear", random_state=0), X, Y, 100),
+        in_chunks(SPLMLL("linear", random_state=0), X, Y, 250),
     ):
         scores = model.decision_function(X_test)
         measured.append(evaluate(Y_test, scores, model.predict(X_test)))
@@ -68,8 +69,8 @@ def test_a_streamed_model_is_as_good_as_a_fitted_one() -> None:
 def test_every_chunk_makes_a_model_that_predicts() -> None:
     X, Y = make_problem()
     model = SPLMLL("linear", random_state=0)
-    for start in range(0, 200, 20):
-        model.partial_fit(X[start : start + 20], Y[start : start + 20])
+    for start in range(0, 200, 40):
+        model.partial_fit(X[start : start + 40], Y[start : start + 40])
         assert model.predict(X).shape == (200, 8)
         assert np.isfinite(model.decision_function(X)).all()
 
@@ -179,7 +180,7 @@ def test_only_the_linear_embedding_streams(embedding: Any) -> None:
 def test_thresholds_are_tuned_on_the_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     X, Y = make_problem(400)
     monkeypatch.setattr(out_of_core, "SAMPLE_ROWS", 120)
-    model = in_chunks(SPLMLL("linear", random_state=0), X, Y, 50)
+    model = in_chunks(SPLMLL("linear", random_state=0), X, Y, 130)
     X_sample, Y_sample, fold = model._stream.sample()
     assert X_sample.shape == (120, 10)
     assert Y_sample.shape == (120, 8)
@@ -193,7 +194,7 @@ def test_thresholds_are_tuned_on_the_sample(monkeypatch: pytest.MonkeyPatch) -> 
     assert model.threshold_.value != 0.5
     # Statistics come from all rows, so the model does not change with the sample.
     monkeypatch.undo()
-    full = in_chunks(SPLMLL("linear", random_state=0), X, Y, 50)
+    full = in_chunks(SPLMLL("linear", random_state=0), X, Y, 130)
     assert abs(full.threshold_.value - model.threshold_.value) < 0.1
 
 

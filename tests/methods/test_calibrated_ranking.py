@@ -1,6 +1,6 @@
 """Calibrated label ranking against its definition, its vote identity and its reductions."""
 
-from itertools import combinations
+from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import label_ranking_average_precision_score
 from sklearn.multiclass import OneVsOneClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
@@ -201,6 +202,68 @@ def test_whole_votes_are_whole(problem: Problem) -> None:
     assert_array_equal(virtual_votes, virtual_votes.round())
 
 
+def test_weighed_votes_follow_their_definition(problem: Problem) -> None:
+    X, Y, X_new = problem
+    learner = GaussianNB(var_smoothing=1e-2)
+    model = CalibratedLabelRanking(learner, voting="weighed").fit(X, Y)
+    relevance = BinaryRelevance(learner).fit(X, Y).predict_proba(X_new)
+    expected = 0.85 * relevance
+    for a, b in permutations(range(5), 2):
+        duel = Y[:, a] + Y[:, b] == 1
+        wins = clone(learner).fit(X[duel], Y[duel, a]).predict_proba(X_new)[:, 1]
+        for i in range(len(X_new)):
+            # Which of the two are relevant, by the virtual duels, and then who wins.
+            of_a, of_b = relevance[i, a], relevance[i, b]
+            cases = {(1, 1): 1.0, (1, 0): wins[i], (0, 1): wins[i], (0, 0): 0.0}
+            chances = {(1, 1): of_a * of_b, (1, 0): of_a * (1 - of_b), (0, 1): of_b * (1 - of_a)}
+            vote = sum(chance * cases[case] for case, chance in chances.items())
+            expected[i, a] += 0.15 * vote / 4
+    assert_allclose(model.predict_proba(X_new), expected, atol=1e-7)
+    label_votes, virtual_votes = model.votes(X_new)
+    assert_allclose(label_votes / 5, expected, atol=1e-7)
+    assert_array_equal(model.predict(X_new), label_votes > virtual_votes[:, None])
+
+
+def rare_labels(seed: int, n_rows: int) -> tuple[sparse.csr_array, np.ndarray]:
+    """Texts with a frequent label and 24 rare ones, each with a word that most of its rows have."""
+    rng = np.random.default_rng(seed)
+    Y = np.zeros((n_rows, 25), dtype=int)
+    Y[:, 0] = rng.random(n_rows) < 0.5
+    Y[np.arange(n_rows), rng.integers(1, 25, size=n_rows)] = 1
+    telling = Y * (rng.random(Y.shape) < 0.8)
+    return sparse.csr_array(np.hstack([telling, rng.random((n_rows, 50)) < 0.15]) * 1.0), Y
+
+
+def test_duels_of_rare_labels_do_not_bury_the_others() -> None:
+    X, Y = rare_labels(0, 200)
+    X_new, Y_new = rare_labels(1, 300)
+    found = {
+        voting: label_ranking_average_precision_score(
+            Y_new, CalibratedLabelRanking(voting=voting).fit(X, Y).decision_function(X_new)
+        )
+        for voting in ("auto", "soft")
+    }
+    alone = BinaryRelevance().fit(X, Y).decision_function(X_new)
+    assert found["auto"] > label_ranking_average_precision_score(Y_new, alone) - 0.01
+    assert found["auto"] > found["soft"] + 0.02
+
+
+def test_the_default_voting_depends_on_the_features(problem: Problem) -> None:
+    X, Y, X_new = problem
+    for make, voting in ((np.asarray, "soft"), (sparse.csr_array, "weighed")):
+        default = CalibratedLabelRanking().fit(make(X), Y)
+        chosen = CalibratedLabelRanking(voting=voting).fit(make(X), Y)
+        assert_array_equal(default.predict_proba(X_new), chosen.predict_proba(X_new))
+
+
+@pytest.mark.parametrize("voting", ["soft", "weighed"])
+def test_one_label_is_its_duel_with_the_virtual_label(problem: Problem, voting: str) -> None:
+    X, Y, X_new = problem
+    model = CalibratedLabelRanking(GaussianNB(), voting=voting).fit(X, Y[:, [0]])
+    alone = BinaryRelevance(GaussianNB()).fit(X, Y[:, [0]])
+    assert_allclose(model.predict_proba(X_new), alone.predict_proba(X_new), atol=1e-7)
+
+
 def test_ties_change_only_tied_labels(problem: Problem) -> None:
     X, Y, X_new = problem
     above = CalibratedLabelRanking(voting="hard").fit(X, Y)
@@ -228,7 +291,7 @@ def test_scores_rank_like_votes(problem: Problem) -> None:
 def test_sparse_features_stay_sparse(problem: Problem) -> None:
     X, Y, X_new = problem
     stored = [sparse.csr_array(np.where(np.abs(x) > 1, x, 0.0)) for x in (X, X_new)]
-    model = CalibratedLabelRanking().fit(stored[0], Y)
+    model = CalibratedLabelRanking(voting="soft").fit(stored[0], Y)
     assert model.scaler_ is None
     plain = CalibratedLabelRanking(LogisticRegression(max_iter=1000))
     dense = plain.fit(stored[0].toarray(), Y)
@@ -240,9 +303,9 @@ def test_sparse_features_stay_sparse(problem: Problem) -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"voting": "loud"}, 'voting must be "soft"'),
-        ({"ties": "above"}, 'ties must be "exclude" or "include", got \'above\''),
-        ({"threshold": "best"}, "pass a number or one of"),
+        ({"voting": "loud"}, r"'voting' .* among \{.*'weighed'.*\}\. Got 'loud'"),
+        ({"ties": "above"}, r"'ties' .* among \{'exclude', 'include'\}\. Got 'above'"),
+        ({"threshold": "best"}, "'threshold' .* must be .*'micro_f1'.* Got 'best'"),
     ],
 )
 def test_wrong_parameters_are_refused(

@@ -347,12 +347,13 @@ def test_the_code_fits_into_a_batch(problem: Problem) -> None:
     ("parameters", "message"),
     [
         ({"n_components": 7}, "n_components=7 does not fit 6 labels"),
-        ({"n_components": 0.0}, "n_components=0.0 does not fit 6 labels"),
-        ({"ranking_weight": -1.0}, "ranking_weight must be 0 or more and finite, got -1.0"),
-        ({"batch_size": 0}, "batch_size must be a whole number of at least 1, got 0"),
-        ({"learning_rate": 0.0}, "learning_rate must be above 0 and finite, got 0.0"),
-        ({"validation_fraction": 1.0}, "a share from 0 to below 1, got 1.0"),
-        ({"threshold": "best"}, "'best'.*pass a number or one of"),
+        ({"n_components": 0.0}, "'n_components' .* must be .*Got 0.0"),
+        ({"label_layer_sizes": (8, 0)}, r"whole numbers of at least 1.* Got \(8, 0\)"),
+        ({"ranking_weight": -1.0}, r"'ranking_weight' .* in the range \[0\.0, inf\)\. Got -1\.0"),
+        ({"batch_size": 0}, r"'batch_size' .* in the range \[1, inf\)\. Got 0"),
+        ({"learning_rate": 0.0}, r"'learning_rate' .* in the range \(0\.0, inf\)\. Got 0\.0"),
+        ({"validation_fraction": 1.0}, r"'validation_fraction' .* \[0\.0, 1\.0\)\. Got 1\.0"),
+        ({"threshold": "best"}, "'threshold' .* must be .*'micro_f1'.* Got 'best'"),
     ],
 )
 def test_impossible_parameters_are_refused(

@@ -258,9 +258,9 @@ def test_named_rules_are_fitted_on_out_of_fold_scores(problem: Problem) -> None:
         ({"voting": "loud"}, "'voting' .*must be a str among .*Got 'loud'"),
         ({"order": [0, 1, 2]}, r"order must name each of the labels 0, \.\.\., 4 once"),
         ({"order": [0, 1, 2, 3, 3]}, "order must name each"),
-        ({"max_samples": 0.0}, r"max_samples must be a share in \(0, 1\]"),
+        ({"max_samples": 0.0}, r"'max_samples' .* in the range \(0\.0, 1\.0\]\. Got 0\.0"),
         ({"max_samples": 141}, "number of rows from 1 to 140"),
-        ({"threshold": "best"}, "pass a number or one of"),
+        ({"threshold": "best"}, "'threshold' .* must be .*'micro_f1'.* Got 'best'"),
     ],
 )
 def test_wrong_parameters_are_refused(

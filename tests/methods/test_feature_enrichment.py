@@ -152,11 +152,11 @@ def test_margin_weight_widens_the_margins(problem: Problem) -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"label_bounds": (2.0, 1.0)}, r"the second not smaller, got \(2.0, 1.0\)"),
+        ({"label_bounds": (2.0, 1.0)}, r"the second not smaller\. Got \(2.0, 1.0\)"),
         ({"label_bounds": (0.0, 1.0)}, r"the first positive and finite"),
-        ({"label_bounds": 1.0}, "label_bounds must be two numbers"),
-        ({"margin_weight": -1.0}, "margin_weight must be 0 or more and finite, got -1.0"),
-        ({"fit_weight": np.nan}, "fit_weight must be positive and finite, got nan"),
+        ({"label_bounds": 1.0}, "'label_bounds' .* must be two numbers"),
+        ({"margin_weight": -1.0}, r"'margin_weight' .* in the range \[0\.0, inf\)\. Got -1\.0"),
+        ({"fit_weight": np.nan}, r"'fit_weight' .* in the range \(0\.0, inf\)\. Got nan"),
     ],
 )
 def test_impossible_parameters_are_refused(

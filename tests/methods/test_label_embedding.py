@@ -188,7 +188,7 @@ def test_an_impossible_ridge_is_refused_whatever_the_regressor(
 ) -> None:
     X, Y, _ = problem
     for regressor in (None, Ridge()):
-        with pytest.raises(ValueError, match="ridge must be above 0 and finite, got 0"):
+        with pytest.raises(ValueError, match=r"'ridge' .* in the range \(0\.0, inf\)\. Got 0"):
             clone(model).set_params(ridge=0.0, regressor=regressor).fit(X, Y)
 
 

@@ -11,7 +11,6 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
 from splmll.methods import _label_sets
-from splmll.methods._base_learner import check_voting
 from splmll.methods._label_sets import (
     LabelSetEnsemble,
     LabelSetLearner,
@@ -141,8 +140,3 @@ def test_marginals_with_a_set_for_every_row() -> None:
     scores = LabelSetEnsemble([learner], 1, n_features=5).scores(X[:50], "soft")
     nearest = learner.guard.learner_.kneighbors(X[:50], return_distance=False)
     assert_allclose(scores, Y.toarray()[nearest].mean(axis=1), atol=1e-12)
-
-
-def test_unknown_voting_is_refused() -> None:
-    with pytest.raises(ValueError, match=r'voting must be "soft".*"hard".*got \'weak\''):
-        check_voting("weak")

@@ -164,12 +164,12 @@ def test_many_rows_use_kernel_features(problem: Problem, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_neighbors": 0}, "n_neighbors must be a whole number of at least 1, or None"),
-        ({"fit_weight": 0.0}, "fit_weight must be positive and finite, got 0.0"),
-        ({"sign_weight": -1.0}, "sign_weight must be 0 or more and finite, got -1.0"),
-        ({"epsilon": np.inf}, "epsilon must be 0 or more and finite, got inf"),
-        ({"width": 0.0}, "width must be positive and finite, or None"),
-        ({"scale": "robust"}, 'scale must be "auto", "minmax", "standard" or None'),
+        ({"n_neighbors": 0}, r"'n_neighbors' .* in the range \[1, inf\) or None\. Got 0"),
+        ({"fit_weight": 0.0}, r"'fit_weight' .* in the range \(0\.0, inf\)\. Got 0\.0"),
+        ({"sign_weight": -1.0}, r"'sign_weight' .* in the range \[0\.0, inf\)\. Got -1\.0"),
+        ({"epsilon": np.inf}, r"'epsilon' .* in the range \[0\.0, inf\)\. Got inf"),
+        ({"width": 0.0}, r"'width' .* in the range \(0\.0, inf\) or None\. Got 0\.0"),
+        ({"scale": "robust"}, r"among \{'auto', 'minmax', 'standard'\} or None\. Got 'robust'"),
     ],
 )
 def test_impossible_parameters_are_refused(

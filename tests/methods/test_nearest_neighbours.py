@@ -225,11 +225,13 @@ def test_a_score_of_one_half_is_a_label() -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_neighbors": 0}, "n_neighbors must be a whole number of at least 1, got 0"),
-        ({"n_neighbors": 2.5}, "n_neighbors must be a whole number of at least 1, got 2.5"),
-        ({"smoothing": -1.0}, "smoothing must be 0 or more and finite, got -1.0"),
-        ({"smoothing": np.inf}, "smoothing must be 0 or more and finite, got inf"),
-        ({"scale": "robust"}, 'scale must be "auto", "minmax", "standard" or None, got \'robust\''),
+        ({"n_neighbors": 0}, r"'n_neighbors' .* must be an int in the range \[1, inf\)\. Got 0"),
+        ({"n_neighbors": 2.5}, "'n_neighbors' .* must be an int .*Got 2.5"),
+        ({"smoothing": -1.0}, r"'smoothing' .* in the range \[0\.0, inf\)\. Got -1\.0"),
+        ({"smoothing": np.inf}, r"'smoothing' .* in the range \[0\.0, inf\)\. Got inf"),
+        ({"scale": "robust"}, r"among \{'auto', 'minmax', 'standard'\} or None\. Got 'robust'"),
+        ({"scale": "min_max"}, "Did you mean 'minmax'"),
+        ({"metric": "euklidean"}, "Did you mean 'euclidean'"),
     ],
 )
 def test_impossible_parameters_are_refused(

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 from skmultilearn.cluster import FixedLabelSpaceClusterer
@@ -157,6 +159,23 @@ def test_logistic_regressions_are_asked_together_and_in_turn_alike(problem: Prob
     sizes = {member.sets.shape[0] for member in together.members_}
     assert {1, 2, 4} <= sizes
     assert_allclose(together.predict_proba(X_new), in_turn.predict_proba(X_new), atol=1e-12)
+
+
+def test_label_sets_of_sparse_rows_are_learnt_against_the_rest(problem: Problem) -> None:
+    X, Y, X_new = (np.abs(part) for part in problem)
+    Y[:, 0], Y[:, 1] = 0, 1  # groups with one, two and more sets
+    kinds: dict[str, Any] = {"labelset_size": 2, "n_estimators": 15}
+    ours = RAkEL(**kinds).fit(sparse.csr_array(X), Y)
+    C = max(1.0, 20 / np.mean(np.sum(X**2, axis=1)))
+    peer = RAkEL(OneVsRestClassifier(LogisticRegression(C=C, max_iter=1000)), **kinds).fit(X, Y)
+    assert {1, 2, 4} <= {member.sets.shape[0] for member in ours.members_}
+    assert_allclose(ours.predict_proba(X_new), peer.predict_proba(X_new), atol=1e-3)
+    answers = [
+        member.guard.predict_proba(X_new) @ member.sets[:, [5]].toarray()
+        for labels, member in zip(ours.labelsets_, ours.members_)
+        if 5 in labels
+    ]
+    assert_allclose(ours.predict_proba(X_new)[:, [5]], np.mean(answers, axis=0), atol=1e-12)
 
 
 @pytest.mark.parametrize("learner", [GaussianNB(), DecisionTreeClassifier(random_state=0)])

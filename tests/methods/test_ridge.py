@@ -10,6 +10,7 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from splmll.methods import ConditionalLabelSpace
 from splmll.methods._ridge import RidgeSystem
 
 SHAPES = [(60, 8), (12, 30)]  # more rows than features, and fewer
@@ -87,5 +88,5 @@ def test_large_means_cost_no_digits() -> None:
 
 @pytest.mark.parametrize("ridge", [0, 0.0, -1.0, np.inf, np.nan, "1", None, True])
 def test_impossible_penalties_are_refused(ridge: Any) -> None:
-    with pytest.raises(ValueError, match=r"ridge must be above 0 and finite, got .* tiny number"):
-        RidgeSystem(np.eye(3), ridge)
+    with pytest.raises(ValueError, match=r"'ridge' .* in the range \(0\.0, inf\)\. Got"):
+        ConditionalLabelSpace(1, ridge=ridge).fit(np.eye(3), np.eye(3))

@@ -183,7 +183,9 @@ def test_parallel_work_gives_the_same(problem):
 
 def test_unknown_method_is_refused(problem):
     X, Y = problem
-    with pytest.raises(ValueError, match="sigmoid, isotonic"):
+    with pytest.raises(
+        ValueError, match=r"'method' .* among \{'sigmoid', 'isotonic'\}. Got 'beta'"
+    ):
         MultilabelCalibrator(RidgeClassifier(), "beta").fit(X, Y)
 
 

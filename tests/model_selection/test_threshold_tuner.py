@@ -311,7 +311,7 @@ def test_errors_say_what_to_do(problem):
     X, Y = problem
     with pytest.raises(ValueError, match="'per_label'"):
         ThresholdTuner(one_vs_rest(), "best").fit(X, Y)
-    with pytest.raises(ValueError, match="Unknown method"):
+    with pytest.raises(ValueError, match=r"'method' parameter of ThresholdTuner .*Got 'predict'"):
         ThresholdTuner(one_vs_rest(), method="predict").fit(X, Y)
     with pytest.raises(ValueError, match="no predict_proba"):
         ThresholdTuner(RidgeClassifier(), method="predict_proba").fit(X, Y)

@@ -15,8 +15,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from splmll.arrays import take_rows
-from splmll.feature_scaling import refuse_former_scale
-from splmll.former import FormerNames
+from splmll.constraints import CheckedParameters
 from splmll.progress import Progress
 
 Report = Callable[[int, int, Callable[[], Any]], bool]
@@ -42,6 +41,8 @@ class FitContext:
     worth : callable or None, default=None
         ``worth(F, Y)`` says how good probabilities of held-out rows are for what they are wanted
         for; larger is better. By it an embedding chooses among settings of its own.
+    sample_weight : ndarray of shape (n_rows,) or None, default=None
+        Weights of the rows, none of them 0; given only to embeddings that use them.
     """
 
     seed: int = 0
@@ -50,6 +51,11 @@ class FitContext:
     previous: Any = None
     on_progress: Progress | None = None
     worth: Callable[[np.ndarray, np.ndarray], float] | None = None
+    sample_weight: np.ndarray | None = None
+
+    def weights_of(self, rows: Any) -> np.ndarray | None:
+        """Return the weights of some rows; None where rows have none."""
+        return None if self.sample_weight is None else self.sample_weight[rows]
 
     def tell(self, what: str, share: float) -> None:
         """Say how far the work is, where anyone listens."""
@@ -57,7 +63,7 @@ class FitContext:
             self.on_progress(what, share)
 
 
-class Embedding(FormerNames):
+class Embedding(CheckedParameters):
     """Base of the embeddings.
 
     A subclass writes ``fit``, ``finish`` and ``predict``. Its parameters are checked by
@@ -70,10 +76,11 @@ class Embedding(FormerNames):
         not see it.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
-
     #: Whether every label has a model of its own: then fewer candidates cost less.
     one_per_label: ClassVar[bool] = False
+
+    #: Whether ``fit`` uses weights of rows, ``context.sample_weight``.
+    uses_weights: ClassVar[bool] = False
 
     out_of_fold_: np.ndarray
 
@@ -119,8 +126,15 @@ class Embedding(FormerNames):
 
     def check(self) -> None:
         """Refuse parameters that cannot be, before a long fit."""
-        refuse_former_scale(getattr(self, "scale", None))
         self._validate_params()
+
+    def check_weights(self) -> None:
+        """Refuse weights of rows where they would be without effect."""
+        if not self.uses_weights:
+            raise ValueError(
+                f"The embedding {type(self).__name__} cannot use sample_weight: take another one, "
+                "such as Linear or OneVsRest, or leave the weights out."
+            )
 
 
 class FoldModels(Embedding):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import linalg, optimize
-from sklearn.utils._param_validation import Interval
 
 from splmll.arrays import dense
+from splmll.constraints import NOT_NEGATIVE
 from splmll.embeddings.base import Embedding, FitContext
 from splmll.progress import Stages
 from splmll.statistics import split_unknown
@@ -51,9 +50,9 @@ class Blend(Embedding):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "members": [list, tuple],
-        "shrinkage": [Interval(Real, 0, None, closed="left")],
+        "shrinkage": [NOT_NEGATIVE],
     }
 
     def __init__(self, members: Any, shrinkage: float = 0.1) -> None:
@@ -67,6 +66,11 @@ class Blend(Embedding):
             raise ValueError("A blend needs at least one member.")
         for member in self._members():
             member.check()
+
+    def check_weights(self) -> None:
+        """Refuse weights of rows that one of the members cannot use."""
+        for member in self._members():
+            member.check_weights()
 
     def agreed_seed(self, seed: int) -> int:
         """Return the seed that all processes use that train this embedding together."""
@@ -87,23 +91,32 @@ class Blend(Embedding):
         predictions = np.stack([member.out_of_fold_ for member in self.members_])
         labels, known = split_unknown(dense(Y))
         rows = np.ones(labels.shape, dtype=bool) if known is None else known > 0
-        self.weights_ = self._weights(predictions, labels, rows)
+        self.weights_ = self._weights(predictions, labels, rows, context.sample_weight)
         self.out_of_fold_ = np.empty(labels.shape)
         for k in np.unique(fold):
             # Weights that had seen these rows would flatter every label's own prediction.
             held = fold == k
-            weights = self._weights(predictions, labels, rows & ~held[:, None])
+            others = rows & ~held[:, None]
+            weights = self._weights(predictions, labels, others, context.sample_weight)
             self.out_of_fold_[held] = np.einsum("mj,mij->ij", weights, predictions[:, held])
         return self
 
-    def _weights(self, predictions: np.ndarray, labels: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    def _weights(
+        self,
+        predictions: np.ndarray,
+        labels: np.ndarray,
+        rows: np.ndarray,
+        sample_weight: np.ndarray | None,
+    ) -> np.ndarray:
         """Return the weights of every label, learned on its own rows."""
-        return np.column_stack(
-            [
-                mixing_weights(predictions[:, rows[:, j], j], labels[rows[:, j], j], self.shrinkage)
-                for j in range(labels.shape[1])
-            ]
-        )
+        found = []
+        for j in range(labels.shape[1]):
+            its = rows[:, j]
+            of_rows = None if sample_weight is None else sample_weight[its]
+            found.append(
+                mixing_weights(predictions[:, its, j], labels[its, j], self.shrinkage, of_rows)
+            )
+        return np.column_stack(found)
 
     def finish(self, X: Any, Y: Any, outputs: np.ndarray) -> None:
         """Finish every member for these outputs."""
@@ -170,8 +183,15 @@ class Blend(Embedding):
         return self
 
 
-def mixing_weights(predictions: np.ndarray, label: np.ndarray, shrinkage: float) -> np.ndarray:
+def mixing_weights(
+    predictions: np.ndarray,
+    label: np.ndarray,
+    shrinkage: float,
+    sample_weight: np.ndarray | None = None,
+) -> np.ndarray:
     """Minimise |label - w'predictions|^2 / n + s |w - 1/M|^2 over w >= 0, then normalise.
+
+    Rows may have weights, whose sum is then n.
 
     Examples
     --------
@@ -185,10 +205,17 @@ def mixing_weights(predictions: np.ndarray, label: np.ndarray, shrinkage: float)
     uniform = np.full(M, 1 / M)
     if n == 0 or label.min() == label.max():
         return uniform
-    centre = label.mean()
-    pull = np.sqrt(shrinkage * label.var() * n)
-    rows = np.vstack([(predictions - centre).T, pull * np.eye(M)])
-    target = np.concatenate([label - centre, pull * uniform])
+    if sample_weight is None:
+        centre = label.mean()
+        pull = np.sqrt(shrinkage * label.var() * n)
+        residual, target = (predictions - centre).T, label - centre
+    else:
+        centre = np.average(label, weights=sample_weight)
+        pull = np.sqrt(shrinkage * (sample_weight @ (label - centre) ** 2))
+        root = np.sqrt(sample_weight)
+        residual, target = ((predictions - centre) * root).T, (label - centre) * root
+    rows = np.vstack([residual, pull * np.eye(M)])
+    target = np.concatenate([target, pull * uniform])
     # A normal-equations form would be shorter; nnls wants the factor, which is M x M.
     factor = linalg.qr(rows, mode="economic")
     weights, _ = optimize.nnls(factor[1], factor[0].T @ target)

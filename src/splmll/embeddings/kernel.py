@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 from sklearn.kernel_approximation import Nystroem
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from splmll.constraints import COUNT, POSITIVE, Choice
+from splmll.docstrings import with_paragraphs
 from splmll.embeddings.base import Embedding, FitContext
 from splmll.embeddings.linear import Linear
 from splmll.feature_scaling import SCALE_CONSTRAINT, fitted_scaler, scaled
 
 
+@with_paragraphs
 class Kernel(Embedding):
     """RBF kernel ridge regression of all labels.
 
@@ -30,8 +31,7 @@ class Kernel(Embedding):
         RBF width; "auto" is one over the mean squared distance of two rows.
     n_components : int, default=2000
         Largest number of kernel features.
-    scale : {"auto", "standard"} or None, default="auto"
-        Whether to standardise the features; "auto" leaves sparse ones as they are.
+    {scale}
 
     Examples
     --------
@@ -44,12 +44,14 @@ class Kernel(Embedding):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "ridge": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "gamma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "ridge": [POSITIVE, Choice("auto")],
+        "gamma": [POSITIVE, Choice("auto")],
+        "n_components": [COUNT],
         "scale": SCALE_CONSTRAINT,
     }
+
+    uses_weights: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -67,11 +69,12 @@ class Kernel(Embedding):
         """Learn from features, labels and fold numbers."""
         self.check()
         context = FitContext() if context is None else context
-        self.scaler_ = fitted_scaler(X, self.scale)
+        weights = context.sample_weight
+        self.scaler_ = fitted_scaler(X, self.scale, weights)
         rows = scaled(X, self.scaler_)
         self.features_ = Nystroem(
             kernel="rbf",
-            gamma=_width(rows) if self.gamma == "auto" else float(self.gamma),
+            gamma=_width(rows, weights) if self.gamma == "auto" else float(self.gamma),
             n_components=min(self.n_components, rows.shape[0]),
             random_state=context.seed,
         )
@@ -90,9 +93,14 @@ class Kernel(Embedding):
         return self.linear_.predict(self.features_.transform(scaled(X, self.scaler_)))
 
 
-def _width(X: Any) -> float:
+def _width(X: Any, weights: np.ndarray | None = None) -> float:
     """One over the mean squared distance of two rows."""
-    if sparse.issparse(X):
+    if weights is not None:
+        share = weights / weights.sum()
+        squares = X.multiply(X).sum(axis=1) if sparse.issparse(X) else np.einsum("ij,ij->i", X, X)
+        square = float(share @ np.asarray(squares).ravel())
+        centre = np.asarray(share @ X).ravel()
+    elif sparse.issparse(X):
         square = float(X.multiply(X).sum(axis=1).mean())
         centre = np.asarray(X.mean(axis=0)).ravel()
     else:

@@ -21,11 +21,13 @@ class LabelColumns:
     ----------
     Y : ndarray or CSR array of shape (n_rows, n_labels)
         0/1 labels; NaN where unknown.
+    weights : ndarray of shape (n_rows,), optional
+        Weights of the rows.
 
     Attributes
     ----------
     positives, rate : ndarray of shape (n_labels,)
-        How often each label is true, and the share of its known rows.
+        In how many rows each label is true, and its share of the known ones by their weights.
 
     Examples
     --------
@@ -36,14 +38,17 @@ class LabelColumns:
     (array([1., 0.]), array([ True, False]))
     """
 
-    def __init__(self, Y: Any) -> None:
+    def __init__(self, Y: Any, weights: np.ndarray | None = None) -> None:
         filled, known = split_unknown(Y)
         self.shape: tuple[int, int] = Y.shape
         self.columns = sparse.csc_array(filled)
         self.known = None if known is None else known > 0
         count = self.shape[0] if known is None else np.maximum(known.sum(axis=0), 1)
         self.positives = np.asarray(self.columns.sum(axis=0)).ravel()
-        self.rate = self.positives / count
+        self.weights, self.rate = weights, self.positives / count
+        if weights is not None:
+            total = weights.sum() if known is None else weights @ known
+            self.rate = (weights @ self.columns) / np.where(total > 0, total, 1.0)
 
     def of(self, labels: np.ndarray) -> LabelColumns:
         """Return some of the labels."""
@@ -52,6 +57,7 @@ class LabelColumns:
         part.columns = self.columns[:, labels]
         part.known = None if self.known is None else self.known[:, labels]
         part.positives, part.rate = self.positives[labels], self.rate[labels]
+        part.weights = self.weights
         return part
 
     def column(self, label: int) -> tuple[np.ndarray, np.ndarray | None]:
@@ -97,5 +103,6 @@ def bounding_slope(margins: np.ndarray, targets: LabelColumns) -> float:
     if not usable.any() or np.nanmin(y) == np.nanmax(y):
         return PLAIN_SLOPE
     curve = LogisticRegression(fit_intercept=False)
-    curve.fit(margins.ravel()[cells[usable]][:, None], y[usable])
+    weights = None if targets.weights is None else targets.weights[rows[usable]]
+    curve.fit(margins.ravel()[cells[usable]][:, None], y[usable], weights)
     return max(float(curve.coef_[0, 0]), 1e-3)

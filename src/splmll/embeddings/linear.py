@@ -8,14 +8,14 @@ moments of its predictions a function of those sums.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import linalg, sparse
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from splmll.arrays import forget
+from splmll.constraints import POSITIVE, Choice
+from splmll.docstrings import with_paragraphs
 from splmll.embeddings.base import Embedding, FitContext
 from splmll.embeddings.wide_ridge import (
     Predictor,
@@ -33,6 +33,7 @@ RIDGES = (1e-3, 1e-2, 3e-2, 1e-1, 3e-1, 1.0, 3.0, 10.0, 30.0)
 RIDGE_UNMEASURED = 1e-2  # without rows to try them on
 
 
+@with_paragraphs
 class Linear(Embedding):
     """Ridge regression of all labels.
 
@@ -45,9 +46,7 @@ class Linear(Embedding):
     ----------
     ridge : float or "auto", default="auto"
         Relative to the mean variance of a feature; "auto" takes the best out of fold.
-    scale : {"auto", "standard"} or None, default="auto"
-        Whether to standardise the features. "auto" standardises dense features and leaves sparse
-        ones, such as the weights of words, as they are.
+    {scale}
 
     Attributes
     ----------
@@ -70,10 +69,12 @@ class Linear(Embedding):
     (5, 1)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "ridge": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "ridge": [POSITIVE, Choice("auto")],
         "scale": SCALE_CONSTRAINT,
     }
+
+    uses_weights: ClassVar[bool] = True
 
     def __init__(self, ridge: float | str = "auto", scale: str | None = "auto") -> None:
         self.ridge = ridge
@@ -82,12 +83,14 @@ class Linear(Embedding):
     def fit(self, X: Any, Y: Any, fold: np.ndarray, context: FitContext | None = None) -> Linear:
         """Learn in one pass over the rows; of very wide rows, in several."""
         self.check()
+        weights = None if context is None else context.sample_weight
         solver = choose_solver(X.shape[0], X.shape[1], int(fold.max()) + 1)
         if solver == "features":
-            self.fit_statistics(fold_statistics(X, Y, fold), sparse_rows=sparse.issparse(X))
+            sums = fold_statistics(X, Y, fold, weights=weights)
+            self.fit_statistics(sums, sparse_rows=sparse.issparse(X))
             self.out_of_fold_ = self.predict_folds(X, fold)
         else:
-            self._fit_wide(X, Y, fold, solver)
+            self._fit_wide(X, Y, fold, solver, weights)
         return self
 
     def fit_statistics(self, folds: Sequence[Statistics], *, sparse_rows: bool = False) -> Linear:
@@ -143,24 +146,27 @@ class Linear(Embedding):
     def _scales(self, sparse_rows: bool) -> bool:
         return standardises(self.scale, sparse_rows)
 
-    def _fit_wide(self, X: Any, Y: Any, fold: np.ndarray, solver: str) -> None:
+    def _fit_wide(
+        self, X: Any, Y: Any, fold: np.ndarray, solver: str, weights: np.ndarray | None
+    ) -> None:
         """Learn without a matrix of the features."""
         scale = self._scales(sparse.issparse(X))
-        self._unsolved = ridge_of(X, Y, scale, solver)
+        self._unsolved = ridge_of(X, Y, scale, solver, weights)
         held = [np.flatnonzero(fold == k) for k in range(int(fold.max()) + 1)]
 
         def predictor(rows: np.ndarray) -> Predictor:
             others = np.setdiff1d(np.arange(X.shape[0]), rows)
-            return ridge_of(X[others], Y[others], scale, solver).predictor(X[rows])
+            of_others = None if weights is None else weights[others]
+            return ridge_of(X[others], Y[others], scale, solver, of_others).predictor(X[rows])
 
         kept: list[Predictor] = []
         if self.ridge != "auto":
             self.ridge_ = float(self.ridge)
         elif solver == "rows":
             kept = [predictor(rows) for rows in held]
-            self.ridge_ = choose_alpha(Y, held, kept, RIDGES)
+            self.ridge_ = choose_alpha(Y, held, kept, RIDGES, weights)
         else:
-            self.ridge_ = choose_alpha_iteratively(X, Y, held, scale, RIDGES)
+            self.ridge_ = choose_alpha_iteratively(X, Y, held, scale, RIDGES, weights)
         self.out_of_fold_ = np.empty(Y.shape)
         for k, rows in enumerate(held):
             # Predictors are made anew where each would hold its rows.
@@ -220,7 +226,7 @@ def explained_after_scaling(folds: Sequence[Statistics], maps: Sequence[np.ndarr
         fk_sum += np.einsum("ij,ij->j", W, fold.xk)
         y_sum += fold.xy[0]
         known += fold.xk[0]
-    known = np.maximum(known, 1)
+    known = np.where(known > 0, known, 1.0)
     variance = ff_sum / n_rows - (f_sum / n_rows) ** 2
     covariance = fy_sum / known - (fk_sum / known) * (y_sum / known)
     return float(np.sum(covariance**2 / np.maximum(variance, 1e-300)))

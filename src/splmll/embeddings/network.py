@@ -7,16 +7,16 @@ averaged: predicting the held-out rows and an ensemble come from the same fits.
 from __future__ import annotations
 
 import copy
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from sklearn.base import clone
-from sklearn.utils._param_validation import Interval, StrOptions
 from torch import nn
 
 from splmll.arrays import dense
+from splmll.constraints import COUNT, LAYER_SIZES, NOT_NEGATIVE, POSITIVE, SHARE_BELOW_ONE, Choice
+from splmll.docstrings import with_paragraphs
 from splmll.embeddings.base import FitContext, FoldModels
 from splmll.feature_scaling import SCALE_CONSTRAINT, fitted_scaler
 from splmll.neural import (
@@ -36,16 +36,17 @@ from splmll.parallel_training import agreed_seed
 SMALL_BATCH, LARGE_BATCH, SMALL_DATA_ROWS = 64, 256, 5000
 
 _TRAINING: dict[str, list[Any]] = {
-    "loss": [StrOptions({"cross_entropy", "squared"})],
-    "learning_rate": [Interval(Real, 0, None, closed="neither")],
-    "weight_decay": [Interval(Real, 0, None, closed="left")],
-    "batch_size": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-    "max_epochs": [Interval(Integral, 1, None, closed="left")],
-    "patience": [Interval(Integral, 1, None, closed="left")],
+    "loss": [Choice("cross_entropy", "squared")],
+    "learning_rate": [POSITIVE],
+    "weight_decay": [NOT_NEGATIVE],
+    "batch_size": [COUNT, Choice("auto")],
+    "max_epochs": [COUNT],
+    "patience": [COUNT],
     "device": [str],
 }
 
 
+@with_paragraphs
 class TorchModule(FoldModels):
     """A torch module of your own, trained end to end.
 
@@ -58,16 +59,8 @@ class TorchModule(FoldModels):
     loss : {"cross_entropy", "squared"}, default="squared"
         "squared" is the paper's first term: the module gives scores near 0 and 1.
         "cross_entropy" takes its outputs for logits, and f(x) is their logistic function.
-    learning_rate, weight_decay : float, default=1e-3, 1e-4
-        Step and weight decay of Adam.
-    batch_size : int or "auto", default="auto"
-        Rows per step; "auto" is 64 up to 5000 rows and 256 beyond.
-    max_epochs : int, default=200
-        Largest number of passes over the training rows.
-    patience : int, default=8
-        Epochs without improvement on the held-out rows before training stops.
-    device : str, default="auto"
-        "cpu", "cuda", or "auto" for a GPU where there is one.
+    {training}
+    {device}
 
     Examples
     --------
@@ -80,7 +73,9 @@ class TorchModule(FoldModels):
     (60, 2)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"module": [nn.Module], **_TRAINING}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"module": [nn.Module], **_TRAINING}
+
+    uses_weights: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -112,8 +107,10 @@ class TorchModule(FoldModels):
             return torch.device(self.device)
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
-    def build(self, X: Any, rows: np.ndarray, n_outputs: int) -> nn.Module:
-        """Return a fresh network for these features."""
+    def build(
+        self, X: Any, rows: np.ndarray, n_outputs: int, weights: np.ndarray | None = None
+    ) -> nn.Module:
+        """Return a fresh network for these features; the rows may have weights."""
         module = copy.deepcopy(self.module)
         shape = forward(module, X, torch.as_tensor(rows[:1])).shape
         if shape != (1, n_outputs):
@@ -141,7 +138,7 @@ class TorchModule(FoldModels):
                 module = copy.deepcopy(before[k])
                 module = module.logits if isinstance(module, Logistic) else module
             else:
-                module = self.build(X, rows, Y.shape[1])
+                module = self.build(X, rows, Y.shape[1], context.weights_of(rows))
             holder["module"] = Logistic(module) if logistic else module
             return module
 
@@ -159,6 +156,7 @@ class TorchModule(FoldModels):
             rows=rows,
             validation=held,
             on_epoch=on_epoch,
+            sample_weight=context.sample_weight,
         )
         return Logistic(module) if logistic else module
 
@@ -178,6 +176,7 @@ class TorchModule(FoldModels):
         return forward(model, Rows(X, self.training_device())).cpu().numpy().astype(np.float64)
 
 
+@with_paragraphs
 class Network(TorchModule):
     """Fully connected layers with leaky ReLU, the paper's network.
 
@@ -189,11 +188,10 @@ class Network(TorchModule):
         Share of hidden units dropped in training.
     loss : {"cross_entropy", "squared"}, default="cross_entropy"
         "cross_entropy" ranks rare labels far better; "squared" is the paper's first term.
-    learning_rate, weight_decay, batch_size, max_epochs, patience, device
-        As for :class:`TorchModule`.
-    scale : {"auto", "standard"} or None, default="auto"
-        Whether to standardise the features, as a part of the network; "auto" leaves sparse ones as
-        they are.
+    {training}
+    {scale}
+        The scaler is a part of the network.
+    {device}
 
     Examples
     --------
@@ -205,9 +203,9 @@ class Network(TorchModule):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "hidden_layer_sizes": [tuple, list],
-        "dropout": [Interval(Real, 0, 1, closed="left")],
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "hidden_layer_sizes": [LAYER_SIZES],
+        "dropout": [SHARE_BELOW_ONE],
         "scale": SCALE_CONSTRAINT,
         **_TRAINING,
     }
@@ -236,20 +234,13 @@ class Network(TorchModule):
         self.scale = scale
         self.device = device
 
-    def check(self) -> None:
-        """Refuse parameters that cannot be, before a long fit."""
-        super().check()
-        if any(not isinstance(size, Integral) or size < 1 for size in self.hidden_layer_sizes):
-            raise ValueError(
-                f"hidden_layer_sizes={self.hidden_layer_sizes!r} must be a tuple of whole numbers "
-                "such as (512, 64)."
-            )
-
-    def build(self, X: Any, rows: np.ndarray, n_outputs: int) -> nn.Module:
-        """Return a fresh network for these features."""
+    def build(
+        self, X: Any, rows: np.ndarray, n_outputs: int, weights: np.ndarray | None = None
+    ) -> nn.Module:
+        """Return a fresh network for these features; the rows may have weights."""
         hidden = tuple(self.hidden_layer_sizes)
         body = multilayer_perceptron(X.shape[1], hidden, n_outputs, dropout=self.dropout)
-        scaler = fitted_scaler(X[rows], self.scale)
+        scaler = fitted_scaler(X[rows], self.scale, weights)
         if scaler is None:
             return body
         mean = np.zeros(X.shape[1]) if scaler.mean_ is None else scaler.mean_

@@ -7,7 +7,7 @@ one logistic curve for all labels, fitted out of fold: what is mixed with others
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -19,19 +19,21 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
-from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from splmll.arrays import dense, forget, take_rows
+from splmll.constraints import REGRESSOR, Choice
 from splmll.embeddings.base import Embedding, FitContext
 from splmll.embeddings.label_columns import LabelColumns, bounding_slope
 from splmll.feature_scaling import SCALE_CONSTRAINT, fitted_scaler, scaled
 from splmll.metrics import average_precision
 from splmll.progress import Stages
+from splmll.sample_weights import rows_by_weight, weight_arguments
 
-# What estimator="auto" tries: of each loss the first C, then its neighbours while they are better.
+# What estimator="auto" tries: a first C, then its neighbours while they are better.
 SVM_C = (0.03, 0.1, 0.3, 1.0)
+START = 1  # where the search begins in this list
 LOGISTIC_C = (0.1, 0.3, 1.0, 3.0, 10.0)
-START = 1, 2  # where the two searches begin in these lists
+AHEAD = 1  # logistic regression wants about ten times the C: its place in the list above, plus this
 JUDGED_LABELS = 60  # labels that decide where there are more: every so many in order of frequency
 
 LABELS_AT_ONCE = 32  # labels that one job fits, at most
@@ -52,8 +54,8 @@ class OneVsRest(Embedding):
         probabilities; a classifier without them gives its own probabilities, a regressor its
         predictions, cut off at 0 and 1.
     scale : {"auto", "standard"} or None, default="auto"
-        Whether to standardise the features; "auto" does so for dense features and
-        ``estimator="auto"`` only.
+        Whether to standardise the features; "auto" does so for dense features that are not nearly
+        all zero and ``estimator="auto"`` only.
 
     Attributes
     ----------
@@ -77,14 +79,15 @@ class OneVsRest(Embedding):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimator": [StrOptions({"auto"}), HasMethods(["fit", "predict"])],
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": [Choice("auto"), REGRESSOR],
         "scale": SCALE_CONSTRAINT,
     }
 
     #: Folds that serve as well as more: a model of two thirds of the rows is near enough.
     preferred_folds: ClassVar[int] = 3
     one_per_label: ClassVar[bool] = True
+    uses_weights: ClassVar[bool] = True
 
     def __init__(self, estimator: Any = "auto", scale: str | None = "auto") -> None:
         self.estimator = estimator
@@ -96,8 +99,9 @@ class OneVsRest(Embedding):
         self._context = context = FitContext() if context is None else context
         own = isinstance(self.estimator, str)
         # Who brings an estimator knows what it wants: counts must not become negative.
-        self.scaler_ = fitted_scaler(X, None if self.scale == "auto" and not own else self.scale)
-        X, targets = scaled(X, self.scaler_), LabelColumns(Y)
+        scale = None if self.scale == "auto" and not own else self.scale
+        self.scaler_ = fitted_scaler(X, scale, context.sample_weight)
+        X, targets = scaled(X, self.scaler_), LabelColumns(Y, context.sample_weight)
         first = None
         if own:
             self.estimator_, self.scores_, first = _search(X, targets, fold, context)
@@ -124,6 +128,11 @@ class OneVsRest(Embedding):
         self.rate_ = targets.rate
         self.out_of_fold_ = self._bounded(margins)
         return self
+
+    def check_weights(self) -> None:
+        """Refuse weights of rows that the estimator does not take."""
+        if not isinstance(self.estimator, str):
+            weight_arguments(self.estimator, np.ones(1))
 
     def finish(self, X: Any, Y: Any, outputs: np.ndarray) -> None:
         """Fit the wanted outputs on all rows: models of rare labels need every one of them."""
@@ -206,7 +215,7 @@ def _fit_labels(
     seed_offset: int = 0,
 ) -> Any:
     """Fit the estimator to every label on some rows."""
-    taken = take_rows(X, rows)
+    taken, weights = take_rows(X, rows), context.weights_of(rows)
     n_labels = targets.shape[1]
     size = _labels_at_once(n_labels, context.n_jobs)
     blocks = [range(start, min(start + size, n_labels)) for start in range(0, n_labels, size)]
@@ -216,7 +225,7 @@ def _fit_labels(
     estimators: list[Any] = []
     for attempt in range(ATTEMPTS):
         jobs = (
-            delayed(_fit_block)(seeded, taken, [targets.column(j) for j in block], rows)
+            delayed(_fit_block)(seeded, taken, [targets.column(j) for j in block], rows, weights)
             for block in blocks[len(estimators) // size :]
         )
         try:
@@ -250,6 +259,7 @@ def _fit_block(
     X: Any,
     columns: Iterable[tuple[np.ndarray, np.ndarray | None]],
     rows: np.ndarray,
+    weights: np.ndarray | None,
 ) -> list[Any]:
     """Fit some labels; a label that does not vary in these rows has no model."""
     fitted: list[Any] = []
@@ -257,11 +267,13 @@ def _fit_block(
         # Rough solutions rank as well as exact ones; see the tolerance of the linear settings.
         warnings.simplefilter("ignore", ConvergenceWarning)
         for y, known in columns:
-            y, part = y[rows], X
+            y, part, its = y[rows], X, weights
             if known is not None and not known[rows].all():
                 y, part = y[known[rows]], take_rows(X, np.flatnonzero(known[rows]))
+                its = None if weights is None else weights[known[rows]]
             varies = len(y) > 0 and y.min() < y.max()
-            fitted.append(clone(estimator).fit(part, y) if varies else None)
+            arguments = weight_arguments(estimator, its)
+            fitted.append(clone(estimator).fit(part, y, **arguments) if varies else None)
     return fitted
 
 
@@ -302,6 +314,8 @@ def _search(
     judged = targets.sample(JUDGED_LABELS)
     silent = replace(context, on_progress=None)
     train, held = np.flatnonzero(fold != 0), np.flatnonzero(fold == 0)
+    if context.sample_weight is not None:
+        held = held[rows_by_weight(context.sample_weight[held], seed=context.seed)]
     X_held, truth = take_rows(X, held), dense(judged.columns[held])
     held_targets, worth = LabelColumns(truth), context.worth or precision
     scores: dict[tuple[str, float], float] = {}
@@ -318,11 +332,8 @@ def _search(
             scores[loss, C] = worth(np.nan_to_num(bounded, nan=0.0), truth)
         return scores[loss, C]
 
-    for loss, values, start in (
-        ("squared_hinge", SVM_C, START[0]),
-        ("logistic", LOGISTIC_C, START[1]),
-    ):
-        place = start
+    def climb(loss: str, values: Sequence[float], place: int) -> int:
+        start = place
         for step in (-1, 1):  # a smaller C is solved sooner
             while 0 <= place + step < len(values) and score(loss, values[place + step]) > score(
                 loss, values[place]
@@ -330,6 +341,14 @@ def _search(
                 place += step
             if place != start:
                 break
+        return place
+
+    place = climb("squared_hinge", SVM_C, START)
+    machines = sorted(scores.values(), reverse=True)
+    # Logistic regression at the C that matches: if it is behind by more than another C costs the
+    # machines, no other C of its own will make up for that.
+    if score("logistic", LOGISTIC_C[place + AHEAD]) >= machines[1]:
+        climb("logistic", LOGISTIC_C, place + AHEAD)
     best = max(scores, key=lambda setting: scores[setting])
     whole = judged.shape[1] == targets.shape[1]
     first = None

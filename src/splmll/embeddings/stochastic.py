@@ -8,7 +8,6 @@ mean of their decision values is the decision value of their mean.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,9 +15,9 @@ from joblib import Parallel, delayed
 from scipy import sparse
 from scipy.special import expit
 from sklearn.linear_model import SGDClassifier
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from splmll.arrays import dense, forget, take_rows
+from splmll.constraints import COUNT, POSITIVE, Choice
 from splmll.embeddings.base import Embedding, FitContext
 from splmll.embeddings.label_columns import LabelColumns, bounding_slope
 from splmll.embeddings.one_vs_rest import LinearModels
@@ -75,9 +74,9 @@ class Stochastic(Embedding):
     """
 
     _former_names: ClassVar[dict[str, str]] = {"alpha": "ridge"}
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "ridge": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "n_passes": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "ridge": [POSITIVE, Choice("auto")],
+        "n_passes": [COUNT, Choice("auto")],
     }
 
     #: Folds that serve as well as more: every fold is another set of models in memory.

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.ensemble import ExtraTreesRegressor
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from splmll.arrays import dense
+from splmll.constraints import COUNT, SHARE, Choice
 from splmll.embeddings.base import FitContext, FoldModels
 from splmll.statistics import split_unknown
 
@@ -36,15 +35,13 @@ class Trees(FoldModels):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_estimators": [Interval(Integral, 1, None, closed="left")],
-        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
-        "max_features": [
-            StrOptions({"sqrt", "log2"}),
-            Interval(Integral, 1, None, closed="left"),
-            Interval(Real, 0, 1, closed="right"),
-        ],
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_estimators": [COUNT],
+        "min_samples_leaf": [COUNT],
+        "max_features": [Choice("sqrt", "log2"), COUNT, SHARE],
     }
+
+    uses_weights: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -65,13 +62,14 @@ class Trees(FoldModels):
             max_features=self.max_features,
             random_state=(context.seed + k) % 2**31,
         )
-        return forest.fit(X[rows], known_targets(Y[rows]))
+        weights = context.weights_of(rows)
+        return forest.fit(X[rows], known_targets(Y[rows], weights), weights)
 
     def _predict_one(self, model: Any, X: Any) -> np.ndarray:
         return np.asarray(model.predict(X), dtype=np.float64).reshape(X.shape[0], -1)
 
 
-def known_targets(Y: Any) -> np.ndarray:
+def known_targets(Y: Any, weights: np.ndarray | None = None) -> np.ndarray:
     """Return labels without gaps: where a label is unknown its mean says nothing either way.
 
     Examples
@@ -83,6 +81,8 @@ def known_targets(Y: Any) -> np.ndarray:
     """
     targets, known = split_unknown(dense(Y))
     if known is not None:
-        mean = targets.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+        ones = np.ones(len(targets)) if weights is None else weights
+        count = ones @ known
+        mean = (ones @ targets) / np.where(count > 0, count, 1.0)
         targets = np.where(known > 0, targets, mean)
     return targets[:, 0] if targets.shape[1] == 1 else targets

@@ -14,6 +14,7 @@ import numpy as np
 from scipy import linalg, sparse
 
 from splmll.arrays import dense
+from splmll.sample_weights import weighed
 from splmll.statistics import split_unknown
 
 # The largest size of the square matrices of a direct solution: with five folds 2990 features, or
@@ -86,9 +87,9 @@ class Ridge(Protocol):
         """Return intercept and weights for raw features, one above the other."""
 
 
-def ridge_of(X: Any, Y: Any, scale: bool, solver: str) -> Ridge:
+def ridge_of(X: Any, Y: Any, scale: bool, solver: str, weights: np.ndarray | None = None) -> Ridge:
     """Return the ridge regression of these rows, not yet solved for any alpha."""
-    return (RowRidge if solver == "rows" else IterativeRidge)(X, Y, scale)
+    return (RowRidge if solver == "rows" else IterativeRidge)(X, Y, scale, weights)
 
 
 class StandardRows:
@@ -146,8 +147,10 @@ class StandardRows:
 class _RidgeBase:
     """Means and units of some rows, and their labels measured from the means."""
 
-    def __init__(self, X: Any, Y: Any, scale: bool) -> None:
-        self.mean, variance = _mean_and_variance(X)
+    def __init__(self, X: Any, Y: Any, scale: bool, weights: np.ndarray | None = None) -> None:
+        self.row_weights = weights
+        self.n_rows = X.shape[0] if weights is None else float(weights.sum())
+        self.mean, variance = _mean_and_variance(X, weights)
         if scale:
             self.unit = np.where(variance > 0, np.sqrt(variance), 1.0)
         else:
@@ -157,10 +160,15 @@ class _RidgeBase:
         self.variance = variance / self.unit**2  # in these units
         labels, known = split_unknown(Y)
         labels = dense(labels)
-        count = len(labels) if known is None else np.maximum(known.sum(axis=0), 1)
-        self.label_mean = labels.sum(axis=0) / count
+        counts = known if weights is None or known is None else weighed(known, weights)
+        count = self.n_rows if counts is None else counts.sum(axis=0)
+        count = np.where(np.asarray(count) > 0, count, 1.0)
+        sums = labels.sum(axis=0) if weights is None else weights @ labels
+        self.label_mean = sums / count
         # Rows where a label is unknown do not count for it.
         self.targets = (labels - self.label_mean) * (1 if known is None else known) / count
+        if weights is not None:
+            self.targets = weighed(self.targets, weights)
 
     def _standard(self, X: Any) -> StandardRows:
         return StandardRows(X, self.mean, self.unit)
@@ -173,25 +181,33 @@ class _RidgeBase:
 class RowRidge(_RidgeBase):
     """The solution through the rows: X'(X X' / n + alpha I)^-1 T, for any alpha at once."""
 
-    def __init__(self, X: Any, Y: Any, scale: bool) -> None:
-        super().__init__(X, Y, scale)
-        inner = self.rows.inner(self.rows) / self.rows.shape[0]
+    def __init__(self, X: Any, Y: Any, scale: bool, weights: np.ndarray | None = None) -> None:
+        super().__init__(X, Y, scale, weights)
+        inner, targets = self.rows.inner(self.rows) / self.n_rows, self.targets
+        # A row of weight w counts as one that is the square root of w times as long.
+        self.root = None if weights is None else np.sqrt(weights)
+        if self.root is not None:
+            inner *= np.outer(self.root, self.root)
+            targets = weighed(targets, 1 / self.root)
         self.values, self.vectors = linalg.eigh(inner, overwrite_a=True, check_finite=False)
-        self.rotated = self.vectors.T @ self.targets
+        self.rotated = self.vectors.T @ targets
 
     def predictor(self, X: Any) -> Predictor:
         """Return the predictions of other rows for all labels, as a function of alpha.
 
         The function keeps nothing of the N x N matrices but the part that these rows need.
         """
-        projected = self._standard(X).inner(self.rows) @ self.vectors
+        vectors = weighed(self.vectors, self.root)
+        projected = self._standard(X).inner(self.rows) @ vectors
         values, rotated, label_mean = self.values, self.rotated, self.label_mean
         return lambda alpha: projected @ _shrunk(rotated, values, alpha) + label_mean
 
     def map(self, alpha: float, labels: np.ndarray) -> np.ndarray:
         """Return intercept and weights for raw features, one above the other."""
         shrunk = _shrunk(self.rotated[:, labels], self.values, alpha)
-        return self._raw(self.rows.transposed(self.vectors @ shrunk), labels)
+        of_rows = self.vectors @ shrunk
+        of_rows = weighed(of_rows, self.root)
+        return self._raw(self.rows.transposed(of_rows), labels)
 
 
 def _shrunk(rotated: np.ndarray, values: np.ndarray, alpha: float) -> np.ndarray:
@@ -226,12 +242,14 @@ class IterativeRidge(_RidgeBase):
         They are sought in units in which the matrix has a constant diagonal: where features are
         not scaled, as words, that takes far fewer iterations.
         """
-        n_rows = self.rows.shape[0]
+        n_rows, row_weights = self.n_rows, self.row_weights
         unit = 1 / np.sqrt(self.variance + alpha)[:, None]
 
         def times(direction: np.ndarray) -> np.ndarray:
             direction = unit * direction
-            image = self.rows.transposed(self.rows @ direction)
+            of_rows = self.rows @ direction
+            of_rows = weighed(of_rows, row_weights)
+            image = self.rows.transposed(of_rows)
             image /= n_rows
             image += alpha * direction
             image *= unit
@@ -324,27 +342,33 @@ class Explained:
 
     def __init__(self) -> None:
         self.sums: Any = 0.0
-        self.n_rows = 0
+        self.n_rows = 0.0
 
-    def add(self, F: np.ndarray, Y: Any) -> None:
+    def add(self, F: np.ndarray, Y: Any, weights: np.ndarray | None = None) -> None:
         """Add rows: their predictions and labels."""
         labels, known = split_unknown(dense(Y))
         known = np.ones(labels.shape) if known is None else known
         sums = F, F * F, F * labels, F * known, labels, known
+        if weights is not None:
+            sums = tuple(weighed(part, weights) for part in sums)
         self.sums = self.sums + np.stack([part.sum(axis=0) for part in sums])
-        self.n_rows += len(F)
+        self.n_rows += len(F) if weights is None else float(weights.sum())
 
     def total(self) -> float:
         """Return the sum over the labels."""
         f, ff, fy, fk, y, known = self.sums
-        known = np.maximum(known, 1)
+        known = np.where(known > 0, known, 1.0)
         variance = ff / self.n_rows - (f / self.n_rows) ** 2
         covariance = fy / known - (fk / known) * (y / known)
         return float(np.sum(covariance**2 / np.maximum(variance, 1e-300)))
 
 
 def choose_alpha(
-    Y: Any, folds: Sequence[np.ndarray], predict: Sequence[Predictor], alphas: Sequence[float]
+    Y: Any,
+    folds: Sequence[np.ndarray],
+    predict: Sequence[Predictor],
+    alphas: Sequence[float],
+    weights: np.ndarray | None = None,
 ) -> float:
     """Return the alpha that explains most out of fold, all of them tried.
 
@@ -358,18 +382,25 @@ def choose_alpha(
         Predictions of the rows of each fold by the other rows, as a function of alpha.
     alphas : sequence of float
         What to try.
+    weights : ndarray of shape (n_rows,), optional
+        Weights of all rows.
     """
     explained = []
     for alpha in alphas:
         tried = Explained()
         for rows, of_fold in zip(folds, predict, strict=True):
-            tried.add(of_fold(alpha), Y[rows])
+            tried.add(of_fold(alpha), Y[rows], None if weights is None else weights[rows])
         explained.append(tried.total())
     return alphas[int(np.argmax(explained))]
 
 
 def choose_alpha_iteratively(
-    X: Any, Y: Any, folds: Sequence[np.ndarray], scale: bool, alphas: Sequence[float]
+    X: Any,
+    Y: Any,
+    folds: Sequence[np.ndarray],
+    scale: bool,
+    alphas: Sequence[float],
+    weights: np.ndarray | None = None,
 ) -> float:
     """Return the alpha that explains most out of fold, the most frequent labels deciding.
 
@@ -386,15 +417,16 @@ def choose_alpha_iteratively(
     tried = len(alphas)
     for rows in folds:
         others = np.setdiff1d(every, rows)
-        ridge = IterativeRidge(X[others], Y[others][:, labels], scale)
+        of_held, of_others = (None if weights is None else weights[r] for r in (rows, others))
+        ridge = IterativeRidge(X[others], Y[others][:, labels], scale, of_others)
         held, held_labels = StandardRows(X[rows], ridge.mean, ridge.unit), Y[rows][:, labels]
-        weights, best = None, -np.inf
+        solved, best = None, -np.inf
         for number, alpha in enumerate(downwards[:tried]):
-            weights = ridge.weights(alpha, slice(None), weights)
-            predicted = held @ weights + ridge.label_mean
-            explained[number].add(predicted, held_labels)
+            solved = ridge.weights(alpha, slice(None), solved)
+            predicted = held @ solved + ridge.label_mean
+            explained[number].add(predicted, held_labels, of_held)
             here = Explained()
-            here.add(predicted, held_labels)
+            here.add(predicted, held_labels, of_held)
             if here.total() < best:
                 tried = number + 1
                 break
@@ -403,9 +435,15 @@ def choose_alpha_iteratively(
     return downwards[int(np.argmax(totals))]
 
 
-def _mean_and_variance(X: Any) -> tuple[np.ndarray, np.ndarray]:
+def _mean_and_variance(X: Any, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean and the variance of every feature; 0 for one that only rounding moves."""
-    if sparse.issparse(X):
+    if weights is not None:
+        mean = np.asarray(weights @ X).ravel() / weights.sum()
+        if sparse.issparse(X):
+            variance = np.asarray(weights @ X.multiply(X)).ravel() / weights.sum() - mean**2
+        else:
+            variance = weights @ (X - mean) ** 2 / weights.sum()
+    elif sparse.issparse(X):
         sums = np.bincount(X.indices, weights=X.data, minlength=X.shape[1])
         squares = np.bincount(X.indices, weights=X.data**2, minlength=X.shape[1])
         mean = sums / X.shape[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -13,7 +14,7 @@ from scipy import sparse
 from scipy.special import expit
 from sklearn.base import TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
@@ -28,6 +29,8 @@ from splmll.arrays import (
 )
 from splmll.base import Capabilities
 from splmll.callbacks import CallbackSupportMixin, FitProgress, with_callbacks
+from splmll.constraints import COUNT, N_JOBS, RANDOM_STATE, SHARE, Choice, Range
+from splmll.docstrings import with_paragraphs
 from splmll.embeddings import (
     EMBEDDING_NAMES,
     Embedding,
@@ -57,18 +60,13 @@ from splmll.landmarks.path import LandmarkPath
 from splmll.landmarks.prediction import BlockPrediction
 from splmll.landmarks.row_order import order_of_rows
 from splmll.landmarks.screening import screened
+from splmll.landmarks.splitting import given_folds, is_number, number_of_folds, stratified_folds
 from splmll.landmarks.worth import worth_after_recovery
 from splmll.metrics import MEASURES, evaluate
-from splmll.model_selection.stratification import MultilabelStratifiedKFold
 from splmll.progress import Progress, Stages
+from splmll.sample_weights import checked_weights
 from splmll.statistics import sum_of
-from splmll.thresholds import (
-    MIN_ROWS,
-    RULES,
-    GlobalThreshold,
-    check_rule,
-    fit_threshold,
-)
+from splmll.thresholds import MIN_ROWS, THRESHOLD_CONSTRAINT, GlobalThreshold, fit_threshold
 
 FOLDS = 5  # cv="auto", unless the embedding is content with fewer
 SLOPE_ROWS = 2000  # rows on which the slope of the probabilities is fitted
@@ -101,6 +99,7 @@ def _is_auto(embedding: Any) -> bool:
     return isinstance(embedding, str) and embedding == "auto"
 
 
+@with_paragraphs
 class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
     r"""Selecting Predictable Landmarks for Multi-Label Learning.
 
@@ -150,12 +149,13 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         When a score becomes a label: a number, or a rule of :data:`splmll.thresholds.RULES` tuned
         on out-of-fold scores ("micro_f1", "macro_f1", "hamming", "jaccard", "per_label",
         "cardinality", "top_r", "linear").
-    cv : int or "auto", default="auto"
-        Number of folds. "auto" is 5, or 3 where one model is fitted per label.
+    cv : int, "auto", splitter or iterable of (train, test), default="auto"
+        Number of folds, stratified by labels; "auto" is 5, or 3 where one model is fitted per
+        label. Or a splitter of scikit-learn, or pairs of training and test rows: every row must be
+        tested exactly once, by a model of all other rows.
     warm_start : bool, default=False
         Start networks from those of the previous fit.
-    random_state : int, RandomState or None, default=None
-        Seed; the same seed gives the same model.
+    {random_state}
     n_jobs : int or None, default=None
         Models fitted at the same time, through joblib.
 
@@ -191,17 +191,11 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         Zero point of ``decision_function``.
     probability_slope_ : float
         Slope of the logistic curve by which decisions become probabilities.
-    label_names_in_ : ndarray of str
-        Names of the labels, where Y was a DataFrame.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Names of the features, where X was a DataFrame.
+    {names_}
 
     References
     ----------
-    .. [1] J. Li, C. Zhang, P. Zhu, B. Wu, L. Chen, Q. Hu. SPL-MLL: Selecting Predictable Landmarks
-       for Multi-Label Learning. ECCV 2020.
+    {paper}
 
     Examples
     --------
@@ -219,22 +213,25 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         sparse_labels=True,
         unknown_labels=True,
         landmarks=True,
+        sample_weight=True,
         cost="the embedding's, then n_labels^3",
     )
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "embedding": "no_validation",  # embedding_of names what may be given
-        "n_landmarks": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(Real, 0, 1, closed="right"),
-            None,
+        "n_landmarks": [COUNT, SHARE, None],
+        "pull": [Range(Real, 0, None, closed="both"), Choice("auto")],
+        "scoring": [Choice(*MEASURES)],
+        "threshold": THRESHOLD_CONSTRAINT,
+        "cv": [
+            Range(Integral, 2, None, closed="left"),
+            Choice("auto"),
+            HasMethods(["split", "get_n_splits"]),
+            "array-like",
+            HasMethods(["__next__"]),
         ],
-        "pull": [Interval(Real, 0, None, closed="both"), StrOptions({"auto"})],
-        "scoring": [StrOptions(set(MEASURES))],
-        "threshold": [Real, StrOptions(set(RULES))],
-        "cv": [Interval(Integral, 2, None, closed="left"), StrOptions({"auto"})],
         "warm_start": ["boolean"],
-        "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
+        "random_state": RANDOM_STATE,
+        "n_jobs": N_JOBS,
     }
 
     embedding_: Embedding
@@ -248,7 +245,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         pull: float | str = "auto",
         scoring: str = "average_precision",
         threshold: float | str = "micro_f1",
-        cv: int | str = "auto",
+        cv: Any = "auto",
         warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -321,7 +318,9 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
     # Learning -----------------------------------------------------------------------------------
 
     @with_callbacks
-    def fit(self, X: Any, Y: Any = None) -> SPLMLL:
+    def fit(
+        self, X: Any, Y: Any = None, *, sample_weight: Any = None, groups: Any = None
+    ) -> SPLMLL:
         """Learn to predict labels, select the landmarks and learn to recover all labels from them.
 
         Parameters
@@ -332,22 +331,53 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         Y : array-like, sparse matrix or DataFrame of shape (n_rows, n_labels), or (n_rows,)
             0/1 labels; NaN where a label is not known. May be left out only if X is a torch Dataset
             of (features, labels) pairs.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows: in the embedding, where it can use them, in the recovery, and in
+            all that is chosen out of fold. A row of weight 2 counts like two, one of weight 0 is
+            left out.
+        groups : array-like of shape (n_rows,), optional
+            The group of each row: rows of one group are in one fold. Given to the splitter where
+            ``cv`` is one.
 
         Returns
         -------
         self : SPLMLL
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from splmll import SPLMLL
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(300, 4))
+        >>> Y = (X[:, :3] + rng.normal(size=(300, 3)) > 1.5).astype(int)
+        >>> plain = SPLMLL("linear", random_state=0).fit(X, Y)
+        >>> weights = np.where(Y.any(axis=1), 3.0, 1.0)
+        >>> weighted = SPLMLL("linear", random_state=0).fit(X, Y, sample_weight=weights)
+        >>> bool(weighted.transform(X).mean() > plain.transform(X).mean())
+        True
         """
         self._check_parameters()
         if hasattr(X, "__dask_graph__"):
             from splmll.landmarks.distributed import fit_distributed
 
+            if sample_weight is not None or groups is not None:
+                raise ValueError(
+                    "A fit on Dask collections takes neither sample_weight nor groups: leave them "
+                    "out, or give the rows in memory."
+                )
             return fit_distributed(self, X, Y)
-        self._fit_rows(X, Y, None)
+        self._fit_rows(X, Y, None, sample_weight, groups)
         return self
 
     @with_callbacks
     def fit_out_of_fold(
-        self, X: Any, Y: Any = None, on_progress: Progress | None = None
+        self,
+        X: Any,
+        Y: Any = None,
+        on_progress: Progress | None = None,
+        *,
+        sample_weight: Any = None,
+        groups: Any = None,
     ) -> OutOfFold:
         """Learn as :meth:`fit` does, and return what models said of rows they had not seen.
 
@@ -358,6 +388,8 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         on_progress : callable, optional
             Told what is being done and which share of the work is done, from 0 to 1:
             ``on_progress("linear classifiers", 0.25)``.
+        sample_weight, groups : array-like of shape (n_rows,), optional
+            As for :meth:`fit`.
 
         Returns
         -------
@@ -365,10 +397,13 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
             Honest measures of the model come from it, with no rows held out.
         """
         self._check_parameters()
-        return self._fit_rows(X, Y, on_progress)
+        return self._fit_rows(X, Y, on_progress, sample_weight, groups)
 
-    def _fit_rows(self, X: Any, Y: Any, on_progress: Progress | None) -> OutOfFold:
-        if self._comes_in_chunks(X):
+    def _fit_rows(
+        self, X: Any, Y: Any, on_progress: Progress | None, sample_weight: Any, groups: Any
+    ) -> OutOfFold:
+        plain = sample_weight is None and groups is None
+        if plain and self._comes_in_chunks(X):
             return self._fit_chunks(X, Y)
         before = self._width() if self.warm_start and hasattr(self, "embedding_") else None
         X, Y = self._check_fit(X, Y)
@@ -381,21 +416,25 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
             )
         embedding = self._make_embedding(X)
         seed = embedding.agreed_seed(self._seed())
+        weights = None if sample_weight is None else checked_weights(sample_weight, X)
+        if weights is not None:
+            embedding.check_weights()
         with FitProgress(self, X, Y) as progress:
-            fold = self._folds(Y, seed, embedding)
+            X, Y, weights, fold = self._dealt(X, Y, weights, groups, seed, embedding)
             varying = varying_labels(Y)
-            parts = label_sums(Y, fold)
+            parts = label_sums(Y, fold, weights)
             moments, alone = LabelMoments(sum_of(parts)), embedding.one_per_label
             candidates = moments.candidates(varying, one_per_label=alone)
             stages = Stages(on_progress)
             stages.begin(*PREDICTING)
             if alone:
-                candidates = screened(X, Y, fold, candidates, self._budget(), seed)
+                candidates = screened(X, Y, fold, candidates, self._budget(), seed, weights)
             targets = Y if len(candidates) == Y.shape[1] else Y[:, candidates]
-            embedding.fit(X, targets, fold, self._context(seed, progress, stages))
-            judged = out_of_core.judged_rows(Y.shape[0], Y.shape[1], seed)
+            context = replace(self._context(seed, progress, stages), sample_weight=weights)
+            embedding.fit(X, targets, fold, context)
+            judged = out_of_core.judged_rows(Y.shape[0], Y.shape[1], seed, weights)
             evidence = Evidence.of_rows(
-                embedding.out_of_fold_, Y, fold, candidates, varying, judged, seed
+                embedding.out_of_fold_, Y, fold, candidates, varying, judged, seed, weights
             )
             found = self._learn(embedding, evidence, parts, X, targets, stages)
         self._forget_stream()
@@ -668,24 +707,46 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         return budget
 
     def _n_folds(self, embedding: Embedding) -> int:
-        if self.cv != "auto":
-            return int(self.cv)
-        return int(getattr(embedding, "preferred_folds", FOLDS))
-
-    def _folds(self, Y: Any, seed: int, embedding: Embedding) -> np.ndarray:
-        """Return the fold number of every row."""
-        rows = Y.shape[0]
-        if rows < 2:
+        if not is_number(self.cv):
             raise ValueError(
-                f"n_samples={rows}: out-of-fold predictions need at least 2 rows; add rows."
+                "Rows that come in chunks are dealt into folds by their numbers: give cv as a "
+                "number of folds, or all rows to fit at once."
             )
-        splitter = MultilabelStratifiedKFold(
-            min(self._n_folds(embedding), rows), shuffle=True, random_state=seed % 2**31
-        )
-        fold = np.empty(rows, dtype=np.intp)
-        for k, (_, held) in enumerate(splitter.split(np.zeros((rows, 1)), Y)):
-            fold[held] = k
-        return fold
+        return number_of_folds(self.cv, int(getattr(embedding, "preferred_folds", FOLDS)))
+
+    def _folds(self, X: Any, Y: Any, groups: Any, seed: int, embedding: Embedding) -> np.ndarray:
+        """Return the fold number of every row."""
+        if is_number(self.cv):
+            return stratified_folds(Y, self._n_folds(embedding), seed, groups)
+        return given_folds(self.cv, X, Y, groups)
+
+    def _dealt(
+        self,
+        X: Any,
+        Y: Any,
+        weights: np.ndarray | None,
+        groups: Any,
+        seed: int,
+        embedding: Embedding,
+    ) -> tuple[Any, Any, np.ndarray | None, np.ndarray]:
+        """Return the rows that count, their weights and their folds."""
+        if weights is None or weights.all():
+            return X, Y, weights, self._folds(X, Y, groups, seed, embedding)
+        if is_torch_dataset(X):
+            raise ValueError("Leave rows of weight 0 out of the torch Dataset and of the weights.")
+        kept = np.flatnonzero(weights)
+        if is_number(self.cv) or hasattr(self.cv, "split"):
+            # Folds are those of the same rows without the others.
+            X, Y, weights = take_rows(X, kept), Y[kept], weights[kept]
+            groups = None if groups is None else np.asarray(groups)[kept]
+            fold = self._folds(X, Y, groups, seed, embedding)
+        else:
+            fold = self._folds(X, Y, groups, seed, embedding)[kept]
+            fold = np.unique(fold, return_inverse=True)[1].reshape(-1)
+            X, Y, weights = take_rows(X, kept), Y[kept], weights[kept]
+        if fold.max() == 0:
+            raise ValueError("All rows of a weight above 0 are in one fold: give other folds.")
+        return X, Y, None if (weights == 1).all() else weights, fold
 
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
@@ -713,6 +774,8 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         """Whether ``fit`` takes these rows block by block, so that memory stays bounded."""
         shape: tuple[int, ...] = getattr(X, "shape", ())
         if not self.is_linear or len(shape) != 2 or shape[0] <= LARGE_ROWS:
+            return False
+        if not is_number(self.cv):
             return False
         return choose_solver(shape[0], shape[1], self._n_folds(Linear())) == "features"
 
@@ -897,8 +960,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Features.
+        {X}
 
         Returns
         -------
@@ -996,8 +1058,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Features.
+        {X}
         Y_partial : array-like or DataFrame of shape (n_rows, n_labels)
             Answers, 0 or 1; NaN where nobody was asked. A DataFrame has labels by name and may
             leave out those that nobody was asked about.
@@ -1043,8 +1104,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Features.
+        {X}
         Y_partial : array-like or DataFrame of shape (n_rows, n_labels), optional
             What was answered so far, as for :meth:`complete`.
         n : int, default=1
@@ -1154,7 +1214,9 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
             )
         return np.array([number[str(name)] for name in names], dtype=np.intp)
 
-    def landmark_path(self, X: Any, Y: Any, *, counts: Any = None) -> LandmarkPath:
+    def landmark_path(
+        self, X: Any, Y: Any, *, counts: Any = None, groups: Any = None
+    ) -> LandmarkPath:
         """Follow the measures as the number of landmarks grows.
 
         The embedding is learned once. For every number of landmarks they are selected anew, and the
@@ -1163,19 +1225,20 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Features.
+        {X}
         Y : array-like, sparse matrix or DataFrame of shape (n_rows, n_labels)
             0/1 labels.
         counts : sequence of int, optional
             Numbers of landmarks to look at; by default all up to 20 and a growing grid beyond.
+        groups : array-like of shape (n_rows,), optional
+            As for :meth:`fit`.
 
         Returns
         -------
         path : LandmarkPath
             A table (``to_frame``) and a figure (``plot``).
         """
-        model, X, Y, fold, seed = self._rehearsal(X, Y)
+        model, X, Y, fold, seed = self._rehearsal(X, Y, groups)
         varying = varying_labels(Y)
         most = int(varying.sum())
         wanted = counts_up_to(most) if counts is None else [int(count) for count in counts]
@@ -1192,7 +1255,9 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
             without=_measures(self.threshold, Y, F),
         )
 
-    def annotation_path(self, X: Any, Y: Any, *, counts: Any = None) -> AnnotationPath:
+    def annotation_path(
+        self, X: Any, Y: Any, *, counts: Any = None, groups: Any = None
+    ) -> AnnotationPath:
         """Follow the measures as the number of questions per row grows.
 
         Rows are asked about adaptively (:meth:`ask`), for the landmarks in their order, for the
@@ -1202,12 +1267,13 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Features.
+        {X}
         Y : array-like, sparse matrix or DataFrame of shape (n_rows, n_labels)
             0/1 labels; rows with unknown ones are not asked about.
         counts : sequence of int, optional
             Numbers of questions to look at; by default up to 24.
+        groups : array-like of shape (n_rows,), optional
+            As for :meth:`fit`.
 
         Returns
         -------
@@ -1226,7 +1292,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         >>> bool(wrong[0] > wrong[1] > wrong[5] == 0)
         True
         """
-        model, X, Y, fold, seed = self._rehearsal(X, Y)
+        model, X, Y, fold, seed = self._rehearsal(X, Y, groups)
         wanted = sorted({int(count) for count in (PATH_COUNTS if counts is None else counts)})
         if counts is None:
             wanted = [count for count in wanted if count <= Y.shape[1]]
@@ -1257,7 +1323,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         rows = rows[np.random.default_rng(seed).permutation(len(rows))[:PATH_ROWS]]
         return follow_path(models, scores[rows], truth[rows], fold[rows], learned.labels, wanted)
 
-    def audit(self, X: Any, Y: Any) -> pd.DataFrame:
+    def audit(self, X: Any, Y: Any, *, groups: Any = None) -> pd.DataFrame:
         """Find labels that are probably wrong or missing.
 
         Every label is judged by models that have not seen its row, and by the row's other labels.
@@ -1265,10 +1331,11 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Features.
+        {X}
         Y : array-like, sparse matrix or DataFrame of shape (n_rows, n_labels)
             0/1 labels; NaN where unknown.
+        groups : array-like of shape (n_rows,), optional
+            As for :meth:`fit`.
 
         Returns
         -------
@@ -1289,7 +1356,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         >>> bool(((suspects["row"] == 5) & (suspects["label"] == 1)).any())
         True
         """
-        model, X, Y, fold, seed = self._rehearsal(X, Y)
+        model, X, Y, fold, seed = self._rehearsal(X, Y, groups)
         truth = dense(Y).astype(np.float64)
 
         def scores(labels: Any) -> np.ndarray:
@@ -1302,7 +1369,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         names = model.label_format_.names_of(np.arange(truth.shape[1]))
         return suspects(P, second, truth, names)
 
-    def _rehearsal(self, X: Any, Y: Any) -> tuple[SPLMLL, Any, Any, np.ndarray, int]:
+    def _rehearsal(self, X: Any, Y: Any, groups: Any) -> tuple[SPLMLL, Any, Any, np.ndarray, int]:
         """Return a copy of the estimator that may be tried out, the checked data, folds, a seed."""
         self._check_parameters()
         model = type(self)(**self.get_params(deep=False))
@@ -1311,7 +1378,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
             raise ValueError("Every label is constant: there is nothing to learn from these rows.")
         embedding = model._make_embedding(X)
         seed = embedding.agreed_seed(model._seed())
-        return model, X, Y, model._folds(Y, seed, embedding), seed
+        return model, X, Y, model._folds(X, Y, groups, seed, embedding), seed
 
     def _evidence_of_all(self, X: Any, Y: Any, fold: np.ndarray, seed: int) -> Evidence:
         """Return out-of-fold predictions of all labels of all rows."""
@@ -1354,7 +1421,6 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
 
     def _check_parameters(self) -> None:
         self._validate_params()
-        check_rule(self.threshold)
         if not (isinstance(self.embedding, str) and self.embedding == "auto"):
             embedding_of(self.embedding).check()
 

@@ -23,6 +23,7 @@ from splmll.embeddings.wide_ridge import (
 from splmll.landmarks import folds
 from splmll.landmarks.label_moments import MOST_CANDIDATES, MOST_MODELS
 from splmll.landmarks.out_of_core import SAMPLE_CELLS, sample_size
+from splmll.landmarks.splitting import number_of_folds
 from splmll.statistics import CHUNK_ROWS, MOST_DENSE_LABELS
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def estimate_cost(model: SPLMLL, X: Any, Y: Any) -> Cost:
         embedding = automatic_embedding(X if sparse.issparse(X) else shape, shape.labels)
     else:
         embedding = embedding_of(model.embedding)
-    n_folds = getattr(embedding, "preferred_folds", 5) if model.cv == "auto" else int(model.cv)
+    n_folds = number_of_folds(model.cv, getattr(embedding, "preferred_folds", 5))
     return _cost_of(embedding, replace(shape, folds=n_folds), model.n_jobs)
 
 

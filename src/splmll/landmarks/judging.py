@@ -13,6 +13,7 @@ import numpy as np
 
 from splmll.arrays import dense
 from splmll.metrics import MEASURES
+from splmll.metrics.grouped import measure_groups
 from splmll.thresholds import MIN_ROWS, fit_threshold
 
 GROUPS = 10  # of rows, over which a standard error is taken
@@ -85,19 +86,14 @@ class Judge:
         names : iterable of str, optional
             Which measures; all that anything is decided by, unless given.
         """
-        values: dict[str, list[float]] = {name: [] for name in names or self.names}
+        names = tuple(names or self.names)
         if self._unknown.any():
             # Ranked last and not predicted, an unknown label changes no comparison.
             scores = np.where(self._unknown, scores.min() - 1.0, scores)
-        given = {"scores": scores}
-        if any(MEASURES[name].needs == "labels" for name in values):
-            given["labels"] = fit_threshold(self.threshold, self._truth, scores).apply(scores)
-        for k in range(int(self._group.max()) + 1):
-            rows = self._group == k
-            for name, found in values.items():
-                measure = MEASURES[name]
-                found.append(measure.function(self._truth[rows], given[measure.needs][rows]))
-        return {name: np.asarray(found) for name, found in values.items()}
+        labels = None
+        if any(MEASURES[name].needs == "labels" for name in names):
+            labels = fit_threshold(self.threshold, self._truth, scores).apply(scores)
+        return measure_groups(self._truth, scores, labels, self._group, names)
 
     def value(self, measured: Mapping[str, np.ndarray]) -> float:
         """Return the mean of the deciding measure, larger for better."""

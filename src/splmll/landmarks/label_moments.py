@@ -37,9 +37,9 @@ def varying_labels(Y: Any) -> np.ndarray:
     return (positives > 0) & (positives < (Y.shape[0] if known is None else known.sum(axis=0)))
 
 
-def label_sums(Y: Any, fold: np.ndarray) -> list[Statistics]:
+def label_sums(Y: Any, fold: np.ndarray, weights: np.ndarray | None = None) -> list[Statistics]:
     """Return the sums of the labels alone, fold by fold."""
-    return fold_statistics(np.zeros((Y.shape[0], 0)), Y, fold)
+    return fold_statistics(np.zeros((Y.shape[0], 0)), Y, fold, weights=weights)
 
 
 @dataclass(frozen=True, eq=False)

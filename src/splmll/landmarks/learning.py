@@ -122,12 +122,21 @@ class Evidence:
         varying: np.ndarray,
         judged: Any,
         seed: int,
+        weights: np.ndarray | None = None,
     ) -> Evidence:
-        """Return the evidence of rows in memory, ``judged`` those that choices are judged on."""
+        """Return the evidence of rows in memory, ``judged`` those that choices are judged on.
+
+        Sums take weights of rows; judged are rows as often as their weights say.
+        """
 
         def sums(softness: float, lean: float) -> list[Statistics]:
             return fold_statistics(
-                softened(F, softness, lean), Y, fold, center_features=False, label_pairs=False
+                softened(F, softness, lean),
+                Y,
+                fold,
+                center_features=False,
+                label_pairs=False,
+                weights=weights,
             )
 
         bounded = bool(F.min(initial=0.5) >= 0 and F.max(initial=0.5) <= 1)

@@ -17,6 +17,7 @@ from scipy import sparse
 
 from splmll.embeddings.wide_ridge import DIRECT_BYTES, by_features_bytes
 from splmll.landmarks.folds import LARGE_ROWS, folds_by_row, row_keys
+from splmll.sample_weights import MOST_COPIES, rows_by_weight
 from splmll.statistics import CHUNK_ROWS, Statistics, add_by_fold, reference_point, sum_of
 
 SAMPLE_ROWS = 5000
@@ -262,8 +263,12 @@ def slices(n_rows: int) -> Iterator[slice]:
         yield slice(start, min(start + CHUNK_ROWS, n_rows))
 
 
-def judged_rows(n_rows: int, n_labels: int, seed: int) -> np.ndarray | slice:
+def judged_rows(
+    n_rows: int, n_labels: int, seed: int, weights: np.ndarray | None = None
+) -> np.ndarray | slice:
     """Return the rows that choices are made on: all, or a sample where labels are very many.
+
+    Measures take no weights: with weights, a row is there as often as its weight says.
 
     Examples
     --------
@@ -275,9 +280,12 @@ def judged_rows(n_rows: int, n_labels: int, seed: int) -> np.ndarray | slice:
     """
     most = max(MIN_SAMPLE_ROWS, SAMPLE_CELLS // n_labels)
     if n_rows <= most:
-        return slice(None)
+        if weights is None:
+            return slice(None)
+        return rows_by_weight(weights, max(n_rows, min(most, MOST_COPIES * n_rows)), seed)
     keys = row_keys(0, n_rows, seed + 1)
-    return np.sort(np.argsort(keys, kind="stable")[:most])
+    rows = np.sort(np.argsort(keys, kind="stable")[:most])
+    return rows if weights is None else rows[rows_by_weight(weights[rows], most, seed)]
 
 
 def stack(pieces: list[Any]) -> Any:

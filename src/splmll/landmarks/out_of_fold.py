@@ -23,6 +23,7 @@ class OutOfFold:
     ----------
     truth : ndarray or CSR array of shape (n_rows, n_labels)
         The labels of the rows; NaN where unknown. Where labels are very many, a sample of the rows.
+        With ``sample_weight``, each row is there as often as its weight says.
     scores : ndarray of shape (n_rows, n_labels)
         Scores of the model.
     alone : ndarray of shape (n_rows, n_labels)

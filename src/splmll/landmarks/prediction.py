@@ -18,12 +18,14 @@ from sklearn.utils.validation import check_is_fitted
 from splmll.arrays import n_rows as rows_of
 from splmll.arrays import take_rows
 from splmll.base import MultilabelClassifier
+from splmll.docstrings import with_paragraphs
 
 BLOCK_CELLS = 2**22  # scores of one block of rows; 32 MiB
 MIN_BLOCK_ROWS = 64
 SMALL_ARRAY = 2**16  # values up to which the short check is quicker
 
 
+@with_paragraphs
 class BlockPrediction(MultilabelClassifier):
     """``predict`` in blocks of rows, and ``predict_top`` for very many labels."""
 
@@ -40,8 +42,7 @@ class BlockPrediction(MultilabelClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Features.
+        {X}
 
         Returns
         -------
@@ -65,8 +66,7 @@ class BlockPrediction(MultilabelClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Features.
+        {X}
         k : int, default=5
             How many labels to return for a row; all if there are fewer.
 

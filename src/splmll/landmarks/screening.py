@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.decomposition import TruncatedSVD
 
+from splmll.embeddings.base import FitContext
 from splmll.embeddings.linear import Linear
 from splmll.landmarks.label_moments import varying_labels
 from splmll.landmarks.selection import honest_problem
@@ -26,7 +27,13 @@ MOST_FEATURES = 200  # wider rows are summarised
 
 
 def screened(
-    X: Any, Y: Any, fold: np.ndarray, candidates: np.ndarray, budget: int | None, seed: int
+    X: Any,
+    Y: Any,
+    fold: np.ndarray,
+    candidates: np.ndarray,
+    budget: int | None,
+    seed: int,
+    weights: np.ndarray | None = None,
 ) -> np.ndarray:
     """Return the candidates worth a model of their own.
 
@@ -44,6 +51,8 @@ def screened(
         Number of landmarks wanted; None keeps all candidates.
     seed : int
         Seed of the summary.
+    weights : ndarray of shape (n_rows,), optional
+        Weights of the rows.
 
     Returns
     -------
@@ -65,8 +74,11 @@ def screened(
     kept = max(int(KEPT_PER_LANDMARK * (budget or 0)), LEAST_KEPT)
     if budget is None or kept >= len(candidates):
         return candidates
-    F = Linear().fit(_summarised(X, seed), Y[:, candidates], fold).out_of_fold_
-    sums = sum_of(fold_statistics(F, Y, fold, center_features=False, label_pairs=False))
+    context = FitContext(sample_weight=weights)
+    F = Linear().fit(_summarised(X, seed), Y[:, candidates], fold, context).out_of_fold_
+    sums = sum_of(
+        fold_statistics(F, Y, fold, center_features=False, label_pairs=False, weights=weights)
+    )
     problem = honest_problem(sums, varying_labels(Y)[candidates])
     order, _ = addition_order(problem, min(kept, int(problem.allowed.sum())))
     return np.sort(candidates[order])

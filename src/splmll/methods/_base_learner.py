@@ -7,7 +7,7 @@ words, are left as they are.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -16,10 +16,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Tags, check_random_state, get_tags
-from sklearn.utils.validation import _check_sample_weight
 
-from splmll.base import MultilabelClassifier
+from splmll.constraints import LEARNER, RANDOM_STATE, Choice
 from splmll.feature_scaling import DenseStandardScaler, fitted_scaler, scaled
+from splmll.methods._row_weights import WeightedRowsClassifier
+from splmll.thresholds import THRESHOLD_CONSTRAINT
 
 # For a search: the default base learner, and the same with other strengths of its penalty.
 LOGISTIC_REGRESSIONS = (
@@ -30,6 +31,8 @@ LOGISTIC_REGRESSIONS = (
     ),
 )
 
+#: Average probabilities, or 0/1 votes; a row of ``_parameter_constraints``.
+VOTING_CONSTRAINT: list[Any] = [Choice("soft", "hard")]
 
 # C of logistic regression on sparse rows of mean squared length 1. Held-out training rows of
 # reuters and goemotions (tf-idf, unit length) are ranked best with 30 and more, those of bibtex,
@@ -38,51 +41,22 @@ LOGISTIC_REGRESSIONS = (
 SHORT_ROWS_C = 20.0
 
 
-class BaseLearnerClassifier(MultilabelClassifier):
+class BaseLearnerClassifier(WeightedRowsClassifier):
     """Base of methods with the parameters ``estimator`` and ``random_state``.
 
-    ``_fit`` also gets weights of the rows, none of them 0, or None. It calls
-    ``_prepare_learner`` once and trains clones of what it returns;
+    ``_fit`` calls ``_prepare_learner`` once and trains clones of what it returns;
     ``_scores`` passes X through ``_learner_features`` first. Scores are probabilities.
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": [LEARNER, None],
+        "threshold": THRESHOLD_CONSTRAINT,
+        "random_state": RANDOM_STATE,
+    }
 
     estimator: Any
     random_state: Any
     scaler_: StandardScaler | None
-
-    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Any:
-        """Learn from features and labels.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Features.
-        Y : array-like, sparse matrix or DataFrame of shape (n_rows, n_labels), or (n_rows,)
-            0/1 labels; a vector is one label.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights of the rows, for base learners that take them. A whole number counts a row that
-            often, 0 leaves it out. A named threshold rule learns its scores with the weights, and
-            counts every row once.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        X, Y = self._check_fit(X, Y)
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(
-                sample_weight, X, dtype=np.float64, ensure_non_negative=True
-            )
-            kept = np.flatnonzero(sample_weight)
-            if not kept.size:
-                raise ValueError("Sample weights must contain at least one non-zero number.")
-            X, Y, sample_weight = X[kept], Y[kept], sample_weight[kept]
-        self._fit(X, Y, sample_weight)
-        return self
-
-    def _fit(self, X: Any, Y: Any, sample_weight: np.ndarray | None = None) -> None:
-        raise NotImplementedError(f"{type(self).__name__} must write _fit")
 
     def _prepare_learner(self, X: Any, sample_weight: np.ndarray | None = None) -> tuple[Any, Any]:
         """Return the learner to clone and the features to train it on."""
@@ -90,9 +64,9 @@ class BaseLearnerClassifier(MultilabelClassifier):
             self.scaler_ = None
             return with_seed(self.estimator, self.random_state), X
         self.scaler_ = fitted_scaler(X, "auto", sample_weight)
-        return LogisticRegression(C=_penalty(X, sample_weight), max_iter=1000), scaled(
-            X, self.scaler_
-        )
+        if self.scaler_ is None:
+            return LogisticRegression(C=_penalty(X, sample_weight), max_iter=1000), X
+        return LogisticRegression(max_iter=1000), scaled(X, self.scaler_)
 
     def _learner_features(self, X: Any) -> Any:
         return scaled(X, self.scaler_)
@@ -118,14 +92,9 @@ class BaseLearnerClassifier(MultilabelClassifier):
 
 
 def _penalty(X: Any, sample_weight: np.ndarray | None = None) -> float:
-    """Return C of the default: short rows need large weights, which C = 1 would not allow."""
-    if not sparse.issparse(X):
-        return 1.0
-    if sample_weight is None:
-        squares = float(np.sum(np.square(X.data), dtype=np.float64)) / X.shape[0]
-    else:
-        of_rows = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
-        squares = float(np.average(of_rows, weights=sample_weight))
+    """Return C for rows as they are: short ones need large weights, which 1 would not allow."""
+    of_rows = np.asarray(sparse.csr_array(X).power(2).sum(axis=1), dtype=np.float64)
+    squares = float(np.average(of_rows, weights=sample_weight))
     return max(1.0, SHORT_ROWS_C / squares) if squares > 0 else 1.0
 
 
@@ -165,15 +134,6 @@ def for_raw_features(
     if scaler.with_mean:
         intercept = intercept - coef @ scaler.mean_
     return coef, intercept
-
-
-def check_voting(voting: Any) -> None:
-    """Refuse what is not a kind of voting."""
-    if voting not in ("soft", "hard"):
-        raise ValueError(
-            'voting must be "soft" (average probabilities) or "hard" (average 0/1 votes), got '
-            f"{voting!r}."
-        )
 
 
 def with_seed(estimator: Any, random_state: Any) -> Any:

@@ -13,7 +13,8 @@ from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 
 from splmll.arrays import dense
-from splmll.feature_scaling import SCALES, refuse_former_scale, standardises
+from splmll.feature_scaling import standardises
+from splmll.sample_weights import weighed
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,16 @@ class CentredMatrix:
             return CentredMatrix(self.stored[index])
         return CentredMatrix(self.stored[index], (self.centring[0][index], self.centring[1]))
 
+    def weighted(self, sample_weight: np.ndarray | None) -> CentredMatrix:
+        """Multiply every row by the root of its weight, if there are weights."""
+        if sample_weight is None:
+            return self
+        roots = np.sqrt(sample_weight)
+        stored = weighed(self.stored, roots)
+        if self.centring is None:
+            return CentredMatrix(stored)
+        return CentredMatrix(stored, (roots * self.centring[0], self.centring[1]))
+
     def times(self, V: np.ndarray) -> np.ndarray:
         """A V."""
         product = self.stored @ V
@@ -78,17 +89,16 @@ class CentredMatrix:
         return squares - cross - cross.T + (of_row @ of_row) * np.outer(of_column, of_column)
 
 
-def feature_scale(X: Any, scale: str | None) -> tuple[np.ndarray, np.ndarray]:
+def feature_scale(
+    X: Any, scale: str | None, sample_weight: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Mean and standard deviation of each feature; 0 and 1 where they are not asked for.
 
     "auto" asks for those of dense features: words are compared as they are.
     """
-    refuse_former_scale(scale)
-    if scale not in SCALES:
-        raise ValueError(f'scale must be "auto", "standard" or None, got {scale!r}.')
     if not standardises(scale, sparse.issparse(X)):
         return np.zeros(X.shape[1]), np.ones(X.shape[1])
     if not sparse.issparse(X):
         X = np.ascontiguousarray(X)
-    scaler = StandardScaler(with_mean=not sparse.issparse(X)).fit(X)
+    scaler = StandardScaler(with_mean=not sparse.issparse(X)).fit(X, sample_weight=sample_weight)
     return scaler.mean_.astype(np.float64), scaler.scale_.astype(np.float64)

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted
 
 from splmll.arrays import n_rows
+from splmll.sample_weights import weight_arguments
 
 
 class ConstantGuard(ClassifierMixin, BaseEstimator):
@@ -133,34 +133,6 @@ class ConstantGuard(ClassifierMixin, BaseEstimator):
         if self.learner_ is None:
             return np.repeat(np.asarray([self.constant_]), n_rows(X))
         return np.asarray(self.learner_.predict(X))
-
-
-def weight_arguments(estimator: Any, sample_weight: np.ndarray | None) -> dict[str, Any]:
-    """Return what ``fit`` has to be called with for the weights to reach the learner.
-
-    Weights of a pipeline go to its last step.
-
-    Examples
-    --------
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> from sklearn.svm import LinearSVC
-    >>> from splmll.methods._constant import weight_arguments
-    >>> weight_arguments(make_pipeline(StandardScaler(), LinearSVC()), [1.0])
-    {'linearsvc__sample_weight': [1.0]}
-    """
-    if sample_weight is None:
-        return {}
-    if isinstance(estimator, Pipeline):
-        name, last = estimator.steps[-1]
-        inner = weight_arguments(last, sample_weight)
-        return {f"{name}__{argument}": value for argument, value in inner.items()}
-    if not has_fit_parameter(estimator, "sample_weight"):
-        raise ValueError(
-            f"{type(estimator).__name__} takes no sample_weight: use a base learner that does, "
-            "such as LogisticRegression, or leave the weights out."
-        )
-    return {"sample_weight": sample_weight}
 
 
 def check_gives_scores(estimator: Any) -> None:

@@ -13,12 +13,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
-from splmll import feature_scaling
 from splmll.arrays import dense
-from splmll.feature_scaling import refuse_former_scale
-
-# What ``scale`` may be anywhere, and the range, which suits distances.
-SCALES = (*feature_scaling.SCALES, "minmax")
 
 
 class FeatureScale:
@@ -80,10 +75,3 @@ class FeatureScale:
         # Sums over rows stored column by column differ in the last digits.
         X = np.ascontiguousarray(dense(X))
         return (X - self.shift) / self.scale
-
-
-def check_scale(scale: Any) -> None:
-    """Refuse what is not a kind of scaling."""
-    refuse_former_scale(scale)
-    if scale not in SCALES:
-        raise ValueError(f'scale must be "auto", "minmax", "standard" or None, got {scale!r}.')

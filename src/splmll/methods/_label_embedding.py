@@ -26,20 +26,31 @@ from sklearn.utils.validation import (
 )
 
 from splmll.arrays import dense
-from splmll.base import MultilabelClassifier
-from splmll.former import FormerNames
+from splmll.constraints import COUNT, POSITIVE, REGRESSOR, SHARE, CheckedParameters
 from splmll.methods._own_rule import fit_own_rule
-from splmll.methods._ridge import LinearMap, RidgeSystem, check_ridge, column_means
+from splmll.methods._ridge import LinearMap, RidgeSystem, column_means
+from splmll.methods._row_weights import WeightedRowsClassifier
+from splmll.sample_weights import weighed, weight_arguments
+from splmll.thresholds import THRESHOLD_CONSTRAINT
+
+#: A number of codes, or their share of the labels; a row of ``_parameter_constraints``.
+CODES_CONSTRAINT: list[Any] = [COUNT, SHARE]
 
 
-class CodeClassifier(MultilabelClassifier):
+class CodeClassifier(WeightedRowsClassifier):
     """Base of methods that regress a few codes and turn them into scores of all labels.
 
-    A subclass writes ``_encode(Y, system)``, which returns codes of shape (n_rows, n_codes), and
-    ``_decode(codes)``; and says in ``_encoder_needs_ridge`` whether its codes depend on the
-    features through the ridge regression ``system``. A label with one value in the training rows
-    gets that value as its score.
+    A subclass writes ``_encode(Y, system, sample_weight)``, which returns codes of shape
+    (n_rows, n_codes), and ``_decode(codes)``; and says in ``_encoder_needs_ridge`` whether its
+    codes depend on the features through the ridge regression ``system``. A label with one value in
+    the training rows gets that value as its score.
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "regressor": [REGRESSOR, None],
+        "ridge": [POSITIVE],
+        "threshold": THRESHOLD_CONSTRAINT,
+    }
 
     regressor: Any
     ridge: float
@@ -48,21 +59,22 @@ class CodeClassifier(MultilabelClassifier):
     regressor_: Any
     label_mean_: np.ndarray
 
-    def _fit(self, X: Any, Y: Any) -> None:
-        check_ridge(self.ridge)
-        self._set_threshold(fit_own_rule(self, X, Y, self.threshold))
-        self.label_mean_ = column_means(Y)
+    def _fit(self, X: Any, Y: Any, sample_weight: np.ndarray | None = None) -> None:
+        self._set_threshold(fit_own_rule(self, X, Y, self.threshold, sample_weight=sample_weight))
+        self.label_mean_ = column_means(Y, sample_weight)
+        # Rounding must not hide a label that all rows have.
+        self.label_mean_[column_means(Y) == 1] = 1.0
         system = None
         if self.regressor is None or self._encoder_needs_ridge():
-            system = RidgeSystem(X, self.ridge)
-        codes = self._encode(Y, system)
+            system = RidgeSystem(X, self.ridge, sample_weight)
+        codes = self._encode(Y, system, sample_weight)
         if codes.shape[1] == 0:
             self.regressor_ = LinearMap(np.zeros((0, X.shape[1])), np.zeros(0))
         elif self.regressor is None:
             assert system is not None
             self.regressor_ = system.solve(codes)
         else:
-            self.regressor_ = fit_regressor(self.regressor, X, codes)
+            self.regressor_ = fit_regressor(self.regressor, X, codes, sample_weight)
 
     def _scores(self, X: Any) -> np.ndarray:
         predicted = np.asarray(self.regressor_.predict(X), dtype=np.float64)
@@ -71,7 +83,7 @@ class CodeClassifier(MultilabelClassifier):
         scores[:, constant] = self.label_mean_[constant]
         return scores
 
-    def _encode(self, Y: Any, system: RidgeSystem | None) -> Any:
+    def _encode(self, Y: Any, system: RidgeSystem | None, sample_weight: np.ndarray | None) -> Any:
         raise NotImplementedError(f"{type(self).__name__} must write _encode")
 
     def _decode(self, codes: np.ndarray) -> np.ndarray:
@@ -88,16 +100,19 @@ class CodeClassifier(MultilabelClassifier):
         return tags
 
 
-class LabelSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FormerNames):
+class LabelSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CheckedParameters):
     """Base of encoders: labels to a few codes, and codes to real scores of all labels.
 
     The labels stand where other transformers have the features, and the features, for encoders
     that look at them, stand where those have the target: call ``fit(Y, X)``. The second argument is
     named y because scikit-learn's tools pass it by that name. A subclass writes
-    ``_learn(Y, system)``, which sets ``components_`` and ``label_mean_`` and returns the codes.
+    ``_learn(Y, system, sample_weight)``, which sets ``components_`` and ``label_mean_`` and returns
+    the codes.
     """
 
     uses_features: ClassVar[bool] = False
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"n_components": CODES_CONSTRAINT}
 
     n_components: int | float
     components_: np.ndarray
@@ -136,8 +151,9 @@ class LabelSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FormerNames)
         codes : ndarray of shape (n_rows, n_components)
             What a regressor has to learn.
         """
+        self._validate_params()
         Y = self._check_labels(Y, reset=True)
-        return self._learn(Y, self._ridge_system(Y, y) if self.uses_features else None)
+        return self._learn(Y, self._ridge_system(Y, y) if self.uses_features else None, None)
 
     def transform(self, Y: Any) -> np.ndarray:
         """Return the codes of labels.
@@ -177,7 +193,15 @@ class LabelSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FormerNames)
             )
         return codes @ self.components_ + self.label_mean_
 
-    def _learn(self, Y: Any, system: RidgeSystem | None) -> np.ndarray:
+    def fit_codes(
+        self, Y: Any, system: RidgeSystem | None, sample_weight: np.ndarray | None
+    ) -> np.ndarray:
+        """Fit as ``fit_transform`` does, with factorised features and weighted rows."""
+        return self._learn(self._check_labels(Y, reset=True), system, sample_weight)
+
+    def _learn(
+        self, Y: Any, system: RidgeSystem | None, sample_weight: np.ndarray | None
+    ) -> np.ndarray:
         raise NotImplementedError(f"{type(self).__name__} must write _learn")
 
     def _project(self, Y: Any) -> np.ndarray:
@@ -188,8 +212,6 @@ class LabelSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FormerNames)
         return sparse.csr_array(Y) if sparse.issparse(Y) else Y
 
     def _ridge_system(self, Y: Any, X: Any) -> RidgeSystem:
-        if isinstance(X, RidgeSystem):
-            return X
         if X is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None: the "
@@ -217,11 +239,18 @@ class LabelSpaceClassifier(CodeClassifier):
     A subclass writes ``_make_encoder``.
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **CodeClassifier._parameter_constraints,
+        "n_components": CODES_CONSTRAINT,
+    }
+
     encoder_: LabelSpace
 
-    def _encode(self, Y: Any, system: RidgeSystem | None) -> np.ndarray:
+    def _encode(
+        self, Y: Any, system: RidgeSystem | None, sample_weight: np.ndarray | None
+    ) -> np.ndarray:
         self.encoder_ = self._make_encoder()
-        return np.asarray(self.encoder_.fit_transform(Y, system))
+        return self.encoder_.fit_codes(Y, system, sample_weight)
 
     def _decode(self, codes: np.ndarray) -> np.ndarray:
         return self.encoder_.inverse_transform(codes)
@@ -233,7 +262,9 @@ class LabelSpaceClassifier(CodeClassifier):
         raise NotImplementedError(f"{type(self).__name__} must write _make_encoder")
 
 
-def fit_regressor(regressor: Any, X: Any, codes: Any) -> Any:
+def fit_regressor(
+    regressor: Any, X: Any, codes: Any, sample_weight: np.ndarray | None = None
+) -> Any:
     """Return a clone of a regressor fitted on codes; one output at a time where it must be.
 
     Examples
@@ -246,11 +277,12 @@ def fit_regressor(regressor: Any, X: Any, codes: Any) -> Any:
     """
     codes = dense(codes)
     model = clone(regressor)
+    weights = weight_arguments(model, sample_weight)
     if codes.shape[1] == 1:
-        return model.fit(X, codes[:, 0])
+        return model.fit(X, codes[:, 0], **weights)
     if not get_tags(model).target_tags.multi_output:
         model = MultiOutputRegressor(model)
-    return model.fit(X, codes)
+    return model.fit(X, codes, **weights)
 
 
 def count_of(value: Any, n_labels: int, name: str) -> int:
@@ -290,8 +322,8 @@ def count_of(value: Any, n_labels: int, name: str) -> int:
     return count
 
 
-def label_gram(Y: Any) -> np.ndarray:
-    """Return Y'Y as an array, from an array or a sparse matrix.
+def label_gram(Y: Any, sample_weight: np.ndarray | None = None) -> np.ndarray:
+    """Return Y'Y as an array, from an array or a sparse matrix, with rows weighted.
 
     Examples
     --------
@@ -301,8 +333,7 @@ def label_gram(Y: Any) -> np.ndarray:
     array([[2., 1.],
            [1., 1.]])
     """
-    gram = Y.T @ Y
-    return dense(gram)
+    return dense(Y.T @ weighed(Y, sample_weight))
 
 
 def top_eigenvectors(matrix: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:

@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy import sparse
+from scipy.special import log_expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import gen_batches
 
 from splmll.methods._base_learner import for_raw_features
 from splmll.methods._constant import ConstantGuard
+from splmll.methods._one_vs_rest import OneVsRestLogistic
 
 # Class probabilities that are held at the same time (64 MB), however many sets there are.
 _BLOCK_CELLS = 2**23
@@ -202,6 +204,7 @@ class _StackedLogistic:
     coef: np.ndarray  # (n_estimators * n_classes, n_features), for features as they are
     intercept: np.ndarray  # (n_estimators, n_classes)
     sets: sparse.csr_array  # (n_estimators * n_classes, n_labels)
+    one_vs_rest: bool = False  # or multinomial
 
     @classmethod
     def build(
@@ -209,8 +212,10 @@ class _StackedLogistic:
     ) -> _StackedLogistic | None:
         """Return the weights, or None where a learner is something else."""
         learners = [member.guard.learner_ for member in members]
-        if any(type(learner) not in (LogisticRegression, type(None)) for learner in learners):
+        kinds = {type(learner) for learner in learners if learner is not None}
+        if not kinds <= {LogisticRegression} and kinds != {OneVsRestLogistic}:
             return None
+        one_vs_rest = OneVsRestLogistic in kinds
         n_classes = max(member.sets.shape[0] for member in members)
         coef = np.zeros((len(members), n_classes, n_features))
         intercept = np.full((len(members), n_classes), -np.inf)
@@ -219,7 +224,7 @@ class _StackedLogistic:
             n_sets, n_labels = member.sets.shape
             if learner is None:
                 intercept[index, 0] = 0.0
-            elif n_sets == 2:
+            elif n_sets == 2 and not one_vs_rest:
                 # Two classes share one row of weights, which belongs to the second.
                 coef[index, 1] = learner.coef_[0]
                 intercept[index, :2] = 0.0, learner.intercept_[0]
@@ -228,12 +233,15 @@ class _StackedLogistic:
                 intercept[index, :n_sets] = learner.intercept_
             sets += [member.sets, sparse.csr_array((n_classes - n_sets, n_labels))]
         coef, intercept = for_raw_features(coef, intercept, scaler)
-        return cls(coef.reshape(-1, n_features), intercept, sparse.vstack(sets, format="csr"))
+        table = sparse.vstack(sets, format="csr")
+        return cls(coef.reshape(-1, n_features), intercept, table, one_vs_rest)
 
     def probabilities(self, X: Any) -> np.ndarray:
         """Return class probabilities of shape (n_rows, n_estimators, n_classes)."""
         logits = np.asarray(X @ self.coef.T).reshape(-1, *self.intercept.shape)
         logits = logits + self.intercept
+        if self.one_vs_rest:
+            logits = log_expit(logits)
         logits -= logits.max(axis=2, keepdims=True)
         np.exp(logits, out=logits)
         logits /= logits.sum(axis=2, keepdims=True)

@@ -5,11 +5,11 @@ They speak the language of :class:`splmll.SPLMLL`: ``n_landmarks``, ``landmarks_
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from splmll.methods._label_embedding import CodeClassifier, count_of
+from splmll.methods._label_embedding import CODES_CONSTRAINT, CodeClassifier, count_of
 from splmll.methods._ridge import RidgeSystem
 
 # Of the largest eigenvalue of a label Gram matrix: what is below it is rounding of a zero.
@@ -19,9 +19,15 @@ RANK_TOLERANCE = 1e-12
 class LabelSubsetClassifier(CodeClassifier):
     """Base of methods with ``landmarks_``: scores are g(x) ``recovery_`` + ``intercept_``.
 
-    g regresses the columns of the landmarks. A subclass writes ``_select(Y, n_landmarks)``, which
-    returns the numbers of the landmarks and sets ``recovery_`` and ``intercept_``.
+    g regresses the columns of the landmarks. A subclass writes
+    ``_select(Y, n_landmarks, sample_weight)``, which returns the numbers of the landmarks and
+    sets ``recovery_`` and ``intercept_``.
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **CodeClassifier._parameter_constraints,
+        "n_landmarks": CODES_CONSTRAINT,
+    }
 
     n_landmarks: int | float
 
@@ -29,15 +35,16 @@ class LabelSubsetClassifier(CodeClassifier):
     recovery_: np.ndarray
     intercept_: np.ndarray
 
-    def _encode(self, Y: Any, system: RidgeSystem | None) -> Any:
-        landmarks = self._select(Y, count_of(self.n_landmarks, Y.shape[1], "n_landmarks"))
+    def _encode(self, Y: Any, system: RidgeSystem | None, sample_weight: np.ndarray | None) -> Any:
+        n_landmarks = count_of(self.n_landmarks, Y.shape[1], "n_landmarks")
+        landmarks = self._select(Y, n_landmarks, sample_weight)
         self.landmarks_ = self.label_format_.names_of(landmarks)
         return Y[:, landmarks]
 
     def _decode(self, codes: np.ndarray) -> np.ndarray:
         return codes @ self.recovery_ + self.intercept_
 
-    def _select(self, Y: Any, n_landmarks: int) -> np.ndarray:
+    def _select(self, Y: Any, n_landmarks: int, sample_weight: np.ndarray | None) -> np.ndarray:
         raise NotImplementedError(f"{type(self).__name__} must write _select")
 
 

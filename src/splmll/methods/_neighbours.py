@@ -15,9 +15,11 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
 
 from splmll.arrays import dense
+from splmll.constraints import Choice
 from splmll.methods._brute_force import BruteForceSearch
 
-SEARCHES = ("exact", "approximate", "auto")
+#: What ``search`` may be, as a row of ``_parameter_constraints``.
+SEARCH_CONSTRAINT: list[Any] = [Choice("exact", "approximate", "auto")]
 APPROXIMATE_ROWS = 100_000  # "auto": from so many rows on the approximate index is used
 # The makers of faiss advise 4 to 16 times sqrt(n) cells and at least 39 rows for each.
 _CELLS_PER_ROOT = 4
@@ -158,10 +160,8 @@ class NeighbourSearch:
             self.index = faiss.deserialize_index(state["index"])
 
 
-def check_search(search: Any) -> None:
-    """Refuse other words, and an approximate search without its package."""
-    if search not in SEARCHES:
-        raise ValueError(f"search must be one of {', '.join(map(repr, SEARCHES))}, got {search!r}.")
+def check_search(search: str) -> None:
+    """Refuse an approximate search without its package."""
     if search == "approximate" and find_spec("faiss") is None:
         raise ImportError(
             'search="approximate" needs the package faiss: pip install "splmll[neighbours]", '

@@ -6,18 +6,20 @@ and obey the same combinations as far as they can; a regression then learns them
 
 from __future__ import annotations
 
-from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
 from splmll.base import MultilabelClassifier
+from splmll.constraints import N_JOBS, NOT_NEGATIVE, POSITIVE, RANDOM_STATE
+from splmll.feature_scaling import DISTANCE_SCALE_CONSTRAINT
 from splmll.methods._bounded_quadratic import bounded_quadratic
-from splmll.methods._feature_scale import FeatureScale, check_scale
+from splmll.methods._feature_scale import FeatureScale
 from splmll.methods._own_rule import fit_own_rule
 from splmll.methods._sign_regression import SignRegression
+from splmll.thresholds import THRESHOLD_CONSTRAINT
 
 # No component of the projected gradient is larger at the solution; labels are about 1 in size.
 _TOLERANCE = 1e-7
@@ -40,6 +42,17 @@ class NumericalLabelClassifier(MultilabelClassifier):
     features, and calls ``_fit_steps`` with the bounds of the second.
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "fit_weight": [POSITIVE],
+        "sign_weight": [NOT_NEGATIVE],
+        "epsilon": [NOT_NEGATIVE],
+        "width": [POSITIVE, None],
+        "scale": DISTANCE_SCALE_CONSTRAINT,
+        "threshold": THRESHOLD_CONSTRAINT,
+        "n_jobs": N_JOBS,
+        "random_state": RANDOM_STATE,
+    }
+
     fit_weight: float
     sign_weight: float
     epsilon: float
@@ -60,7 +73,10 @@ class NumericalLabelClassifier(MultilabelClassifier):
     def _fit_steps(
         self, X: Any, Y: np.ndarray, lower: float, upper: float, margin_weight: float = 0.0
     ) -> None:
-        self._check_steps(X.shape[0])
+        if X.shape[0] < 2:
+            raise ValueError(
+                f"{type(self).__name__} found n_samples = 1: give it at least 2 rows to compare."
+            )
         # Scores are signed: without a learnt rule the cut is at 0.
         self._set_threshold(fit_own_rule(self, X, Y, self.threshold, default=0.0))
         X = X.astype(np.float64) if sparse.issparse(X) else np.ascontiguousarray(X, np.float64)
@@ -85,26 +101,6 @@ class NumericalLabelClassifier(MultilabelClassifier):
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
         # Scores regressed on -1 and +1: the curve of 0/1 labels, twice as wide and around 0.
         return np.asarray(expit(2.0 * scores))
-
-    def _check_steps(self, n_rows: int) -> None:
-        if not isinstance(self.fit_weight, Real) or not 0 < self.fit_weight < np.inf:
-            raise ValueError(f"fit_weight must be positive and finite, got {self.fit_weight!r}.")
-        for name in ("sign_weight", "epsilon"):
-            value = getattr(self, name)
-            if not isinstance(value, Real) or not 0 <= value < np.inf:
-                raise ValueError(f"{name} must be 0 or more and finite, got {value!r}.")
-        if self.width is not None and (
-            not isinstance(self.width, Real) or not 0 < self.width < np.inf
-        ):
-            raise ValueError(
-                f"width must be positive and finite, or None for the mean distance of the rows, "
-                f"got {self.width!r}."
-            )
-        check_scale(self.scale)
-        if n_rows < 2:
-            raise ValueError(
-                f"{type(self).__name__} found n_samples = 1: give it at least 2 rows to compare."
-            )
 
 
 def numerical_labels(

@@ -8,7 +8,6 @@ needed.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from scipy import linalg, sparse
 from sklearn.preprocessing import StandardScaler
 
 from splmll.arrays import dense
+from splmll.sample_weights import weighed
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +58,9 @@ class RidgeSystem:
     :math:`X_c X_c' + \lambda I` is factorised instead. Sparse features stay sparse: their mean is
     taken off the products.
 
+    With weights of the rows the first term is a weighted sum: all of the above holds for rows
+    multiplied by the roots of their weights, and means are weighted ones.
+
     Parameters
     ----------
     X : ndarray or CSR array of shape (n_rows, n_features)
@@ -66,11 +69,15 @@ class RidgeSystem:
     ridge : float
         Weight of the penalty, above 0, on the scale of scikit-learn's ``Ridge(alpha=...)``. The
         intercept is not penalised.
+    sample_weight : ndarray of shape (n_rows,) or None
+        Weights of the rows, all above 0.
 
     Attributes
     ----------
-    n_rows : int
-        Number of rows.
+    total : float
+        Sum of the weights; without them the number of rows.
+    roots : ndarray of shape (n_rows,) or None
+        Square roots of the weights.
     dual : bool
         Whether the rows are fewer than the features, so that matrices are rows x rows.
 
@@ -83,37 +90,43 @@ class RidgeSystem:
     array([[21.]])
     """
 
-    def __init__(self, X: Any, ridge: float) -> None:
-        check_ridge(ridge)
+    def __init__(self, X: Any, ridge: float, sample_weight: np.ndarray | None = None) -> None:
         self.ridge = float(ridge)
-        self.n_rows, n_features = X.shape
-        self.dual = n_features > self.n_rows
+        n_rows, n_features = X.shape
+        self._weights = sample_weight
+        self.roots = None if sample_weight is None else np.sqrt(sample_weight)
+        self.total = float(n_rows if sample_weight is None else sample_weight.sum())
+        self.dual = n_features > n_rows
         self._standardise(X)
         # Centring takes the mean off every row: F'F - n m m', and likewise for F F'.
         if self.dual:
             gram = dense(self._F @ self._F.T)
             if sparse.issparse(self._F):
                 projected = self._F @ self._mean
-                gram -= np.add.outer(projected, projected) - self._mean @ self._mean
+                ones = np.ones(n_rows) if self.roots is None else self.roots
+                crossed = np.outer(projected, ones)
+                gram -= crossed + crossed.T - (self._mean @ self._mean) * np.outer(ones, ones)
         else:
             gram = dense(self._F.T @ self._F)
             if sparse.issparse(self._F):
-                gram -= self.n_rows * np.outer(self._mean, self._mean)
+                gram -= self.total * np.outer(self._mean, self._mean)
         gram[np.diag_indices_from(gram)] += self.ridge
         self._lower = linalg.cholesky(gram, lower=True, overwrite_a=True, check_finite=False)
 
     def _standardise(self, X: Any) -> None:
+        """Set F, the features with rows multiplied by ``roots``, dense ones centred, too."""
         if sparse.issparse(X):
-            self._centre = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
+            self._centre = column_means(X, self._weights)
             self._scale = np.ones(X.shape[1])
-            self._F: Any = sparse.csr_array(X)
+            self._F: Any = weighed(sparse.csr_array(X), self.roots)
             self._mean = self._centre
         else:
-            scaler = StandardScaler().fit(X)
+            scaler = StandardScaler().fit(X, sample_weight=self._weights)
             self._scale = np.asarray(scaler.scale_, dtype=np.float64)
             self._centre = np.asarray(scaler.mean_, dtype=np.float64)
             self._F = X - self._centre
             self._F /= self._scale
+            self._F = weighed(self._F, self.roots)
             self._mean = np.zeros(X.shape[1])
 
     def solve(self, targets: Any) -> LinearMap:
@@ -131,18 +144,20 @@ class RidgeSystem:
         """
         factor = self._lower, True
         if self.dual:
-            weights = self._cross(linalg.cho_solve(factor, _centred(targets), check_finite=False))
+            duals = linalg.cho_solve(factor, self._centred(targets), check_finite=False)
+            weights = self._cross(duals)
         else:
-            weights = linalg.cho_solve(factor, self._cross(targets), check_finite=False)
+            right = self._cross(weighed(targets, self.roots))
+            weights = linalg.cho_solve(factor, right, check_finite=False)
         weights /= self._scale[:, None]
-        intercept = column_means(targets) - self._centre @ weights
+        intercept = column_means(targets, self._weights) - self._centre @ weights
         return LinearMap(np.ascontiguousarray(weights.T), intercept)
 
     def explained(self, targets: Any) -> np.ndarray:
         """Return T'HT, the part of the centred outputs' T'T that the features explain."""
         half = self.half(targets)
         if self.dual:
-            centred = _centred(targets)
+            centred = self._centred(targets)
             return centred.T @ centred - self.ridge * half.T @ half
         return half.T @ half
 
@@ -152,7 +167,10 @@ class RidgeSystem:
         L is the Cholesky factor. In the first form H = B B' with :math:`B = X_c L^{-T}`, and this
         is B'T.
         """
-        right = _centred(targets) if self.dual else self._cross(targets)
+        if self.dual:
+            right = self._centred(targets)
+        else:
+            right = self._cross(weighed(targets, self.roots))
         return np.asarray(
             linalg.solve_triangular(self._lower, right, lower=True, check_finite=False)
         )
@@ -169,7 +187,7 @@ class RidgeSystem:
         weights = linalg.solve_triangular(
             self._lower, weights, lower=True, trans="T", check_finite=False
         )
-        return np.asarray(self._F @ weights - self._mean @ weights)
+        return np.asarray(self._F @ weights - self._of_means(weights))
 
     def hat_matrix(self) -> np.ndarray:
         """Return H itself where the rows are fewer than the features."""
@@ -185,24 +203,36 @@ class RidgeSystem:
         )
 
     def _cross(self, targets: Any) -> np.ndarray:
-        """X_c' times outputs."""
+        """X_c' times outputs whose rows have been multiplied by ``roots``."""
         product = dense(self._F.T @ targets)
         if sparse.issparse(self._F):
-            product = product - np.outer(self._mean, np.asarray(targets.sum(axis=0)).ravel())
+            if self.roots is None:
+                totals = np.asarray(targets.sum(axis=0)).ravel()
+            else:
+                totals = np.asarray(self.roots @ targets).ravel()
+            product = product - np.outer(self._mean, totals)
         return product
 
+    def _centred(self, targets: Any) -> np.ndarray:
+        """Outputs less their means, the rows multiplied by ``roots``."""
+        centred = dense(targets) - column_means(targets, self._weights)
+        return np.asarray(weighed(centred, self.roots))
 
-def check_ridge(ridge: Any) -> None:
-    """Refuse a penalty that is not a positive number."""
-    if not isinstance(ridge, Real) or isinstance(ridge, bool) or not 0 < float(ridge) < np.inf:
-        raise ValueError(
-            f"ridge must be above 0 and finite, got {ridge!r}: take a tiny number for (nearly) "
-            "plain least squares."
-        )
+    def _of_means(self, weights: np.ndarray) -> np.ndarray:
+        """What centring takes off a product of F with weights."""
+        product = np.asarray(self._mean @ weights)
+        return product if self.roots is None else np.outer(self.roots, product)
 
 
-def column_means(table: Any) -> np.ndarray:
+def column_means(table: Any, sample_weight: np.ndarray | None = None) -> np.ndarray:
     """Return the mean of every column of an array or sparse matrix.
+
+    Parameters
+    ----------
+    table : ndarray or sparse matrix of shape (n_rows, n_columns)
+        The columns.
+    sample_weight : ndarray of shape (n_rows,) or None
+        Weights of the rows.
 
     Examples
     --------
@@ -210,9 +240,9 @@ def column_means(table: Any) -> np.ndarray:
     >>> from splmll.methods._ridge import column_means
     >>> column_means(np.array([[1.0, 0.0], [0.0, 0.0]]))
     array([0.5, 0. ])
+    >>> column_means(np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([3.0, 1.0]))
+    array([0.75, 0.  ])
     """
-    return np.asarray(table.sum(axis=0), dtype=np.float64).ravel() / table.shape[0]
-
-
-def _centred(table: Any) -> np.ndarray:
-    return dense(table) - column_means(table)
+    if sample_weight is None:
+        return np.asarray(table.sum(axis=0, dtype=np.float64)).ravel() / table.shape[0]
+    return np.asarray(sample_weight @ table, dtype=np.float64).ravel() / sample_weight.sum()

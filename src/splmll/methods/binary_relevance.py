@@ -21,6 +21,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.parallel import Parallel, delayed
 
 from splmll.base import Capabilities
+from splmll.constraints import N_JOBS
+from splmll.docstrings import with_paragraphs
 from splmll.methods._base_learner import (
     LOGISTIC_REGRESSIONS,
     BaseLearnerClassifier,
@@ -30,6 +32,7 @@ from splmll.methods._constant import ConstantGuard
 from splmll.methods._own_rule import fit_own_rule
 
 
+@with_paragraphs
 class BinaryRelevance(BaseLearnerClassifier):
     """One binary classifier per label, trained independently of the other labels.
 
@@ -43,14 +46,12 @@ class BinaryRelevance(BaseLearnerClassifier):
     Parameters
     ----------
     estimator : classifier or None, default=None
-        The base learner, cloned for every label. None is logistic regression
-        (``LogisticRegression(max_iter=1000)``) on standardised features, standardised once for
-        all labels; sparse features are left as they are. A base learner you give receives X as it
-        is: put a scaler before this estimator, where it is fitted once, rather than into the base
+        The base learner, cloned for every label.
+        {base_learner}
+        Put a scaler before this estimator, where it is fitted once, rather than into the base
         learner, where every label fits its own.
     threshold : float or str, default=0.5
-        A label is predicted where its score is at least the threshold. A name is a rule of
-        :data:`splmll.thresholds.RULES`, fitted on out-of-fold scores of the training data.
+        {threshold}
     n_jobs : int or None, default=None
         How many labels to fit at the same time, as in joblib.
     random_state : int, RandomState instance or None, default=None
@@ -62,14 +63,12 @@ class BinaryRelevance(BaseLearnerClassifier):
     estimators_ : list of ConstantGuard
         The fitted base learners in label order, each with its ``learner_`` (None for a constant
         label). With the default base learner they work on standardised dense features.
-    scaler_ : StandardScaler or None
-        The shared standardisation of the default base learner; None for sparse features.
+    {scaler_}
     coef_ : ndarray of shape (n_labels, n_features) or None
         With logistic regression, the weights of all labels for the features as given.
     intercept_ : ndarray of shape (n_labels,) or None
         Their intercepts, infinite for a constant label.
-    thresholds_ : ndarray of shape (n_labels,)
-        Threshold of each label, NaN where the rule has none.
+    {thresholds_}
 
     Examples
     --------
@@ -84,6 +83,10 @@ class BinaryRelevance(BaseLearnerClassifier):
     array([[0.5, 0.5]])
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseLearnerClassifier._parameter_constraints,
+        "n_jobs": N_JOBS,
+    }
     capabilities = Capabilities(
         sparse_labels=True, probabilities=True, sample_weight=True, cost="C base fits"
     )

@@ -21,14 +21,26 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from splmll.base import Capabilities
-from splmll.methods._base_learner import LOGISTIC_REGRESSIONS, BaseLearnerClassifier, check_voting
+from splmll.constraints import N_JOBS, Choice
+from splmll.docstrings import with_paragraphs
+from splmll.methods._base_learner import (
+    LOGISTIC_REGRESSIONS,
+    BaseLearnerClassifier,
+)
 from splmll.methods._constant import ConstantGuard
 from splmll.methods._own_rule import fit_own_rule
+
+VOTING = ("auto", "soft", "hard", "weighed")
+
+# Say of the rivals in weighed votes. On held-out training rows of bibtex more of it costs average
+# precision, and less of it ranking loss.
+RIVALS_SHARE = 0.15
 
 # Scores lie between 0 and 1 and a vote moves them by far more: what is closer is tied.
 _TIE = 1e-9
 
 
+@with_paragraphs
 class CalibratedLabelRanking(BaseLearnerClassifier):
     r"""Pairwise label ranking, cut at the rank of a virtual label (CLR).
 
@@ -45,6 +57,16 @@ class CalibratedLabelRanking(BaseLearnerClassifier):
     Two labels that never differ in the training rows get half a vote each. Where only one of them
     ever occurs without the other, it wins every time.
 
+    A duel knows rows with exactly one of its labels, yet votes on all. With many rare labels most
+    votes come from duels that a row has nothing to do with, learnt from a few rows each, and
+    bury the others. Weighed votes ask the virtual duels first: with :math:`r_a = p_{av}`,
+
+    .. math:: w_{ab} = p_{ab} \, [r_a (1 - r_b) + r_b (1 - r_a)] + r_a r_b
+
+    is the probability that a is relevant if the duel decides just those cases in which one of the
+    two is. The score is 0.85 times :math:`r_a` and 0.15 times the mean of :math:`w_{ab}` over all
+    rivals b.
+
     Parameters
     ----------
     estimator : classifier or None, default=None
@@ -52,14 +74,15 @@ class CalibratedLabelRanking(BaseLearnerClassifier):
         (``LogisticRegression(max_iter=1000)``) on standardised features, standardised once on
         all rows; sparse features are left as they are. A base learner you give
         receives X as it is.
-    voting : {"soft", "hard"}, default="soft"
-        Votes are probabilities as above, or with "hard" whole votes as in the paper: 1 where the
-        probability is above 1/2, half a vote at 1/2. Whole votes leave many labels tied in a
-        ranking.
+    voting : {"auto", "soft", "hard", "weighed"}, default="auto"
+        With "soft" votes are the probabilities :math:`p_{ab}`, with "hard" whole votes as in the
+        paper: 1 where the probability is above 1/2, half a vote at 1/2. Whole votes leave many
+        labels tied in a ranking. "weighed" counts duels by how far they concern a row, as above.
+        "auto" is "soft" for dense features and "weighed" for sparse ones.
     ties : {"exclude", "include"}, default="exclude"
         Whether a label with exactly as many votes as the virtual label is predicted. The paper
         ranks relevant labels above the virtual one; some programs include ties and so predict
-        more labels. Soft votes are hardly ever tied.
+        more labels. Soft and weighed votes are hardly ever tied.
     threshold : float or str, default=0.5
         A label is predicted where its score is at least the threshold; 0.5 is the virtual label. A
         name is a rule of :data:`splmll.thresholds.RULES`, fitted on out-of-fold scores of the
@@ -78,10 +101,8 @@ class CalibratedLabelRanking(BaseLearnerClassifier):
         weights first and intercept last, infinite where one side always wins: 300 labels have
         45,000 duels. With another base learner a list of ConstantGuard, None for labels that
         never differ.
-    scaler_ : StandardScaler or None
-        The shared standardisation of the default base learner; None for sparse features.
-    thresholds_ : ndarray of shape (n_labels,)
-        Threshold of each label, NaN where the rule has none.
+    {scaler_}
+    {thresholds_}
 
     Examples
     --------
@@ -97,6 +118,12 @@ class CalibratedLabelRanking(BaseLearnerClassifier):
     (array([[2., 0.]]), array([1.]))
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseLearnerClassifier._parameter_constraints,
+        "voting": [Choice(*VOTING)],
+        "ties": [Choice("exclude", "include")],
+        "n_jobs": N_JOBS,
+    }
     capabilities = Capabilities(
         sample_weight=True, cost="C^2 / 2 base fits; cardinality + 1 times the rows of BR"
     )
@@ -110,7 +137,7 @@ class CalibratedLabelRanking(BaseLearnerClassifier):
         self,
         estimator: Any = None,
         *,
-        voting: str = "soft",
+        voting: str = "auto",
         ties: str = "exclude",
         threshold: float | str = 0.5,
         n_jobs: int | None = None,
@@ -128,15 +155,14 @@ class CalibratedLabelRanking(BaseLearnerClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Features.
+        {X}
 
         Returns
         -------
         label_votes : ndarray of shape (n_rows, n_labels)
             Votes of the labels, between 0 and ``n_labels``.
         virtual_votes : ndarray of shape (n_rows,)
-            Votes of the virtual label.
+            Votes of the virtual label; half of ``n_labels`` where votes are weighed.
 
         Examples
         --------
@@ -152,7 +178,6 @@ class CalibratedLabelRanking(BaseLearnerClassifier):
         return self._votes(self._check_features(X, reset=False))
 
     def _fit(self, X: Any, Y: Any, sample_weight: np.ndarray | None = None) -> None:
-        self._check_parameters()
         self._set_threshold(fit_own_rule(self, X, Y, self.threshold, sample_weight=sample_weight))
         base, X = self._prepare_learner(X, sample_weight)
         fit_duels = _fit_linear_duels if type(base) is LogisticRegression else _fit_duels
@@ -165,6 +190,8 @@ class CalibratedLabelRanking(BaseLearnerClassifier):
     def _votes(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         X = self._learner_features(X)
         n_labels = len(self.duels_)
+        if self._weighs_votes():
+            return n_labels * self._weighed(X), np.full(X.shape[0], n_labels / 2)
         votes = np.zeros((X.shape[0], n_labels + 1))  # the virtual label comes last
         for label, duels in enumerate(self.duels_):
             wins = _wins(duels, X)
@@ -174,17 +201,33 @@ class CalibratedLabelRanking(BaseLearnerClassifier):
             votes[:, label + 1 :] += 1 - wins
         return votes[:, :-1], votes[:, -1]
 
+    def _weighs_votes(self) -> bool:
+        return self.voting == "weighed" or (self.voting == "auto" and not self._dense_rows)
+
+    def _weighed(self, X: Any) -> np.ndarray:
+        """Scores from votes that count as far as their duel concerns the row."""
+        relevance = np.column_stack([_wins(duels[-1:], X) for duels in self.duels_])
+        n_labels = len(self.duels_)
+        if n_labels == 1:
+            return relevance
+        votes = np.zeros_like(relevance)
+        for label, duels in enumerate(self.duels_[:-1]):
+            wins = _wins(duels[:-1], X)
+            own, others = relevance[:, [label]], relevance[:, label + 1 :]
+            both = own * others
+            one_of_both = own + others - 2 * both
+            votes[:, label] += (wins * one_of_both + both).sum(axis=1)
+            votes[:, label + 1 :] += (1 - wins) * one_of_both + both
+        return (1 - RIVALS_SHARE) * relevance + RIVALS_SHARE * votes / (n_labels - 1)
+
     def _scores(self, X: Any) -> np.ndarray:
         label_votes, virtual_votes = self._votes(X)
         lead = (label_votes - virtual_votes[:, None]) / len(self.duels_)
+        if self._weighs_votes():
+            lead *= 2  # from -1 to 1, as with other votes
         # A tie is moved off the threshold to the side it belongs; scores stay inside (0, 1).
         tie = -_TIE if self.ties == "exclude" else _TIE
         return 0.5 + tie + (0.5 - 2 * _TIE) * lead
-
-    def _check_parameters(self) -> None:
-        check_voting(self.voting)
-        if self.ties not in ("exclude", "include"):
-            raise ValueError(f'ties must be "exclude" or "include", got {self.ties!r}.')
 
 
 def _fit_duels(

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,16 +23,27 @@ from sklearn.utils import check_random_state
 from torch import Tensor, nn
 
 from splmll.base import Capabilities, MultilabelClassifier
+from splmll.constraints import (
+    COUNT,
+    LAYER_SIZES,
+    NOT_NEGATIVE,
+    POSITIVE,
+    RANDOM_STATE,
+    SHARE_BELOW_ONE,
+)
+from splmll.docstrings import with_paragraphs
+from splmll.feature_scaling import SCALE_CONSTRAINT
 from splmll.methods._centred_matrix import feature_scale
-from splmll.methods._label_embedding import count_of
+from splmll.methods._label_embedding import CODES_CONSTRAINT, count_of
 from splmll.neural import Rows, Standardise, Training, forward, multilayer_perceptron, train
-from splmll.thresholds import check_rule, fit_threshold
+from splmll.thresholds import THRESHOLD_CONSTRAINT, fit_threshold
 
 SHARPNESS = 5.0  # of the ranking loss, as in the released program
 LEAKY_SLOPE = 0.1  # of the hidden units, likewise
 MIN_ROWS_TO_WATCH = 50  # fewer rows are all needed for training
 
 
+@with_paragraphs
 class C2AE(MultilabelClassifier):
     r"""Canonical-correlated autoencoder (C2AE).
 
@@ -73,10 +84,8 @@ class C2AE(MultilabelClassifier):
         Hidden layers of the feature network.
     label_layer_sizes : tuple of int, default=(512,)
         Hidden layers of the label encoder and of the decoder.
-    scale : {"auto", "standard"} or None, default="auto"
-        Standardise the features first. "auto" does so for dense features only.
-    learning_rate : float, default=1e-3
-        Step size of Adam.
+    {scale}
+    {learning_rate}
     weight_decay : float, default=1e-3
         Decoupled weight decay.
     batch_size : int, default=128
@@ -84,8 +93,7 @@ class C2AE(MultilabelClassifier):
         k rows. The constraint on the code is one of the whole batch, so all batches are made
         equally large: the rows are divided into as many batches as needed, and a few rows are
         taken twice to fill the last one. (The authors use 500; small batches learn faster.)
-    max_epochs : int, default=200
-        Largest number of passes over the training rows.
+    {max_epochs}
     patience : int, default=15
         Passes without a better ranking loss of the validation rows before training stops.
     validation_fraction : float, default=0.2
@@ -109,8 +117,7 @@ class C2AE(MultilabelClassifier):
         Training loss of every epoch, and the ranking loss of the validation rows.
     validation_rows_ : ndarray of int
         The rows held out.
-    thresholds_ : ndarray of shape (n_labels,)
-        Threshold of each label, NaN where the rule has none.
+    {thresholds_}
 
     Notes
     -----
@@ -133,6 +140,24 @@ class C2AE(MultilabelClassifier):
     _former_names: ClassVar[dict[str, str]] = {
         "alpha": "ranking_weight",
         "lam": "orthogonality_weight",
+    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_components": CODES_CONSTRAINT,
+        "ranking_weight": [NOT_NEGATIVE],
+        "orthogonality_weight": [NOT_NEGATIVE],
+        "rank_features": ["boolean"],
+        "feature_layer_sizes": [LAYER_SIZES],
+        "label_layer_sizes": [LAYER_SIZES],
+        "scale": SCALE_CONSTRAINT,
+        "learning_rate": [POSITIVE],
+        "weight_decay": [NOT_NEGATIVE],
+        "batch_size": [COUNT],
+        "max_epochs": [COUNT],
+        "patience": [COUNT],
+        "validation_fraction": [SHARE_BELOW_ONE],
+        "threshold": THRESHOLD_CONSTRAINT,
+        "device": [str],
+        "random_state": RANDOM_STATE,
     }
     capabilities = Capabilities(
         unknown_labels=True, cost="epochs N (D + C) times the width of the layers"
@@ -184,7 +209,7 @@ class C2AE(MultilabelClassifier):
         self.random_state = random_state
 
     def _fit(self, X: Any, Y: Any) -> None:
-        self._check_parameters(Y.shape[1])
+        count_of(self.n_components, Y.shape[1], "n_components")
         rng = check_random_state(self.random_state)
         order, seed = rng.permutation(X.shape[0]), int(rng.randint(np.iinfo(np.int32).max))
         n_held = int(self.validation_fraction * X.shape[0])
@@ -274,27 +299,6 @@ class C2AE(MultilabelClassifier):
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
         return scores
-
-    def _check_parameters(self, n_labels: int) -> None:
-        count_of(self.n_components, n_labels, "n_components")
-        for name in ("ranking_weight", "orthogonality_weight", "weight_decay"):
-            value = getattr(self, name)
-            if not isinstance(value, Real) or not 0 <= float(value) < np.inf:
-                raise ValueError(f"{name} must be 0 or more and finite, got {value!r}.")
-        for name in ("batch_size", "max_epochs", "patience"):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or value < 1:
-                raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
-        if not isinstance(self.learning_rate, Real) or not 0 < float(self.learning_rate) < np.inf:
-            raise ValueError(
-                f"learning_rate must be above 0 and finite, got {self.learning_rate!r}."
-            )
-        share = self.validation_fraction
-        if not isinstance(share, Real) or not 0 <= float(share) < 1:
-            raise ValueError(
-                f"validation_fraction must be a share from 0 to below 1, got {share!r}."
-            )
-        check_rule(self.threshold)
 
 
 # Losses ------------------------------------------------------------------------------------------

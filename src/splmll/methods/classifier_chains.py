@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,12 +22,14 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.parallel import Parallel, delayed
 
 from splmll.base import Capabilities
+from splmll.constraints import COUNT, N_JOBS, SHARE
+from splmll.docstrings import with_paragraphs
 from splmll.methods._base_learner import (
     LOGISTIC_REGRESSIONS,
+    VOTING_CONSTRAINT,
     BaseLearnerClassifier,
     for_raw_features,
     with_seed,
@@ -36,6 +38,7 @@ from splmll.methods._constant import ConstantGuard
 from splmll.methods._own_rule import fit_own_rule
 
 
+@with_paragraphs
 class EnsembleOfClassifierChains(BaseLearnerClassifier):
     r"""Average of classifier chains, each with its own label order and training rows (ECC).
 
@@ -54,10 +57,9 @@ class EnsembleOfClassifierChains(BaseLearnerClassifier):
     Parameters
     ----------
     estimator : classifier or None, default=None
-        The base learner, cloned for every label of every chain. None is logistic regression
-        (``LogisticRegression(max_iter=1000)``) on standardised features, standardised once on
-        all rows; sparse features are left as they are. A base learner you give
-        receives X as it is, and the labels before its own as further 0/1 columns.
+        The base learner, cloned for every label of every chain.
+        {base_learner}
+        The labels before its own follow as further 0/1 columns.
     n_estimators : int, default=10
         Number of chains (m). More chains make the scores smoother and less dependent on the seed;
         the authors use 10 to 50.
@@ -73,9 +75,8 @@ class EnsembleOfClassifierChains(BaseLearnerClassifier):
         Average the probabilities, or the 0/1 decisions as the authors do. Decisions take only
         m + 1 values, so they leave many labels tied in a ranking.
     threshold : float or str, default=0.5
-        A label is predicted where its score is at least the threshold. A name is a rule of
-        :data:`splmll.thresholds.RULES`, fitted on out-of-fold scores of the training data; the
-        authors' is ``"cardinality"``.
+        {threshold}
+        The authors' is ``"cardinality"``.
     n_jobs : int or None, default=None
         How many chains to fit at the same time, as in joblib.
     random_state : int, RandomState instance or None, default=None
@@ -89,10 +90,8 @@ class EnsembleOfClassifierChains(BaseLearnerClassifier):
         The fitted base learners of every chain, in the order of the chain.
     orders_ : ndarray of shape (n_estimators, n_labels)
         Label numbers in the order of every chain.
-    scaler_ : StandardScaler or None
-        The shared standardisation of the default base learner; None for sparse features.
-    thresholds_ : ndarray of shape (n_labels,)
-        Threshold of each label, NaN where the rule has none.
+    {scaler_}
+    {thresholds_}
 
     Examples
     --------
@@ -111,8 +110,13 @@ class EnsembleOfClassifierChains(BaseLearnerClassifier):
 
     _former_names: ClassVar[dict[str, str]] = {"n_chains": "n_estimators"}
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_estimators": [Interval(Integral, 1, None, closed="left")],
-        "voting": [StrOptions({"soft", "hard"})],
+        **BaseLearnerClassifier._parameter_constraints,
+        "n_estimators": [COUNT],
+        "order": ["array-like", None],
+        "bootstrap": ["boolean"],
+        "max_samples": [COUNT, SHARE],
+        "voting": VOTING_CONSTRAINT,
+        "n_jobs": N_JOBS,
     }
     capabilities = Capabilities(
         probabilities=True, sample_weight=True, cost="m C base fits with D + C features"
@@ -192,9 +196,7 @@ class EnsembleOfClassifierChains(BaseLearnerClassifier):
                 f"order must name each of the labels 0, ..., {n_labels - 1} once, "
                 f"got {list(self.order)}."
             )
-        count = isinstance(self.max_samples, Integral) and 1 <= self.max_samples <= n_rows
-        share = isinstance(self.max_samples, Real) and 0 < self.max_samples <= 1
-        if not (count or share):
+        if self.max_samples > n_rows:
             raise ValueError(
                 "max_samples must be a share in (0, 1] or a number of rows from 1 to "
                 f"{n_rows}, got {self.max_samples!r}."

@@ -17,6 +17,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from splmll.base import Capabilities
+from splmll.constraints import RANDOM_STATE
+from splmll.docstrings import with_paragraphs
 from splmll.methods._label_embedding import label_gram, top_eigenvectors
 from splmll.methods._label_subset import (
     RANK_TOLERANCE,
@@ -26,6 +28,7 @@ from splmll.methods._label_subset import (
 )
 
 
+@with_paragraphs
 class MLCSSP(LabelSubsetClassifier):
     r"""Multi-label classification by column subset selection (ML-CSSP).
 
@@ -44,13 +47,12 @@ class MLCSSP(LabelSubsetClassifier):
         Number of landmarks (k), or their share of the labels. Where fewer labels have a positive
         leverage score, because labels never occur, those are the landmarks.
     regressor : regressor or None, default=None
-        Learns the landmarks from the features; any with scikit-learn's API, cloned. It receives X
-        as it is. None is ridge regression on standardised features; sparse ones are only centred.
+        Learns the landmarks from the features.
+        {regressor}
     ridge : float, default=1.0
-        Penalty of the default regressor, as ``alpha`` of :class:`sklearn.linear_model.Ridge`.
+        {ridge}
     threshold : float or str, default=0.5
-        A label is predicted where its score is at least the threshold. A name is a rule of
-        :data:`splmll.thresholds.RULES`, fitted on out-of-fold scores of the training data.
+        {threshold}
     random_state : int, RandomState instance or None, default=None
         Seed of the draw. The same seed gives the same labels in whatever order their columns
         stand. With few labels results differ much from seed to seed: report several.
@@ -65,12 +67,9 @@ class MLCSSP(LabelSubsetClassifier):
         What is added to the recovered scores: zero.
     leverage_ : ndarray of shape (n_labels,)
         Leverage scores, from 0 to 1. They sum to k, or to the rank of Y if that is smaller.
-    regressor_ : object
-        The fitted regressor of the landmarks.
-    label_mean_ : ndarray of shape (n_labels,)
-        Share of the training rows with each label.
-    thresholds_ : ndarray of shape (n_labels,)
-        Threshold of each label, NaN where the rule has none.
+    {regressor_of_landmarks_}
+    {label_mean_}
+    {thresholds_}
 
     Notes
     -----
@@ -91,7 +90,13 @@ class MLCSSP(LabelSubsetClassifier):
            [0, 0, 1]])
     """
 
-    capabilities = Capabilities(sparse_labels=True, cost="N D^2 + nnz(Y) C + C^3")
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **LabelSubsetClassifier._parameter_constraints,
+        "random_state": RANDOM_STATE,
+    }
+    capabilities = Capabilities(
+        sparse_labels=True, sample_weight=True, cost="N D^2 + nnz(Y) C + C^3"
+    )
     search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
         "n_landmarks": (0.25, 0.5, 0.75, 1.0),
         "ridge": (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0),
@@ -114,9 +119,9 @@ class MLCSSP(LabelSubsetClassifier):
         self.threshold = threshold
         self.random_state = random_state
 
-    def _select(self, Y: Any, n_landmarks: int) -> np.ndarray:
+    def _select(self, Y: Any, n_landmarks: int, sample_weight: np.ndarray | None) -> np.ndarray:
         rng = check_random_state(self.random_state)
-        gram = label_gram(Y)
+        gram = label_gram(Y, sample_weight)
         self.leverage_ = leverage_scores(gram, n_landmarks)
         order = order_by_content(Y, rng)
         possible = order[self.leverage_[order] > 0]

@@ -16,6 +16,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from splmll.base import Capabilities
+from splmll.constraints import POSITIVE
+from splmll.docstrings import with_paragraphs
 from splmll.methods._label_embedding import (
     LabelSpace,
     LabelSpaceClassifier,
@@ -26,6 +28,7 @@ from splmll.methods._label_embedding import (
 from splmll.methods._ridge import RidgeSystem, column_means
 
 
+@with_paragraphs
 class CPLST(LabelSpaceClassifier):
     r"""Conditional principal label space transformation (CPLST).
 
@@ -55,20 +58,16 @@ class CPLST(LabelSpaceClassifier):
         Penalty :math:`\lambda`, as ``alpha`` of :class:`sklearn.linear_model.Ridge`; it shapes V
         also where another regressor learns the codes. Larger for many features and few rows.
     threshold : float or str, default=0.5
-        A label is predicted where its score is at least the threshold. A name is a rule of
-        :data:`splmll.thresholds.RULES`, fitted on out-of-fold scores of the training data.
+        {threshold}
 
     Attributes
     ----------
     encoder_ : ConditionalLabelSpace
         The fitted encoder, with ``components_`` (V').
-    regressor_ : object
-        The fitted regressor of the codes. The default one has ``coef_`` and ``intercept_`` for the
-        features as given.
+    {regressor_of_codes_}
     label_mean_ : ndarray of shape (n_labels,)
         Share of the training rows with each label (m).
-    thresholds_ : ndarray of shape (n_labels,)
-        Threshold of each label, NaN where the rule has none.
+    {thresholds_}
 
     Examples
     --------
@@ -83,7 +82,9 @@ class CPLST(LabelSpaceClassifier):
     array([1, 0])
     """
 
-    capabilities = Capabilities(sparse_labels=True, cost="N D^2 + N D C + D^3 + C^3")
+    capabilities = Capabilities(
+        sparse_labels=True, sample_weight=True, cost="N D^2 + N D C + D^3 + C^3"
+    )
     search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
         "n_components": (0.25, 0.5, 0.75, 1.0),
         "ridge": (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0),
@@ -139,6 +140,10 @@ class ConditionalLabelSpace(LabelSpace):
     (4, 1)
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **LabelSpace._parameter_constraints,
+        "ridge": [POSITIVE],
+    }
     uses_features = True
 
     predicted_: np.ndarray
@@ -147,10 +152,12 @@ class ConditionalLabelSpace(LabelSpace):
         self.n_components = n_components
         self.ridge = ridge
 
-    def _learn(self, Y: Any, system: RidgeSystem | None) -> np.ndarray:
+    def _learn(
+        self, Y: Any, system: RidgeSystem | None, sample_weight: np.ndarray | None
+    ) -> np.ndarray:
         assert system is not None
         n_components = count_of(self.n_components, Y.shape[1], "n_components")
-        self.label_mean_ = column_means(Y)
+        self.label_mean_ = column_means(Y, sample_weight)
         self.predicted_, directions = top_eigenvectors(system.explained(Y), n_components)
         self.components_ = with_fixed_signs(directions.T)[:, None] * directions.T
         return self._project(Y)

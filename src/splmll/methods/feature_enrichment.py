@@ -12,7 +12,6 @@ AAAI 2018.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,6 +25,8 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from splmll.arrays import dense
 from splmll.base import Capabilities
+from splmll.constraints import NOT_NEGATIVE, Condition
+from splmll.docstrings import with_paragraphs
 from splmll.methods._numerical_labels import NumericalLabelClassifier
 from splmll.methods._sign_regression import EXACT_ROWS
 
@@ -44,6 +45,20 @@ _RIDGE_SHARE = 1e-11
 _MAX_ROUNDS = 2000
 
 
+def _are_bounds(value: Any) -> bool:
+    try:
+        lower, upper = (float(bound) for bound in value)
+    except (TypeError, ValueError):
+        return False
+    return 0 < lower <= upper and lower < np.inf
+
+
+BOUNDS = Condition(
+    "two numbers, the first positive and finite and the second not smaller", _are_bounds
+)
+
+
+@with_paragraphs
 class MLFE(NumericalLabelClassifier):
     r"""Multi-label learning with feature-induced labelling information enrichment.
 
@@ -89,17 +104,14 @@ class MLFE(NumericalLabelClassifier):
     width : float or None, default=None
         Width w of the kernel :math:`\exp(-d^2 / (2 w^2))`. None is the mean distance of the
         training rows.
-    scale : {"auto", "minmax", "standard"} or None, default="auto"
-        Divide every feature by its range in the training rows, by its standard deviation, or
-        leave it. A feature with large numbers would decide alone. "auto" is "standard" for dense
-        features and leaves sparse ones alone.
+    {scale_of_distances}
+        A feature with large numbers would decide alone.
+        {standard_for_dense}
     threshold : float or str, default=0.0
-        A label is predicted where its score is at least the threshold. A name is a rule of
-        :data:`splmll.thresholds.RULES`, fitted on out-of-fold scores of the training data.
+        {threshold}
     n_jobs : int or None, default=None
         How many parts of the rows to rebuild at the same time, as in joblib.
-    random_state : int, RandomState instance or None, default=None
-        Draws the rows of the kernel features; without effect up to 3,000 rows.
+    {seed_of_kernel_rows}
 
     Attributes
     ----------
@@ -111,10 +123,8 @@ class MLFE(NumericalLabelClassifier):
         The fitted regression.
     objective_ : ndarray of shape (n_steps,)
         Objective of the third step after each of its steps; it never rises.
-    feature_scale_ : FeatureScale
-        Features are used as ``(X - shift) / scale`` with its ``shift`` and ``scale``.
-    thresholds_ : ndarray of shape (n_labels,)
-        Threshold of each label, NaN where the rule has none.
+    {feature_scale_}
+    {thresholds_}
 
     Examples
     --------
@@ -128,6 +138,11 @@ class MLFE(NumericalLabelClassifier):
            [0, 1]])
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **NumericalLabelClassifier._parameter_constraints,
+        "margin_weight": [NOT_NEGATIVE],
+        "label_bounds": [BOUNDS],
+    }
     capabilities = Capabilities(cost="N sparse regressions on N rows + N^3")
     search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
         "fit_weight": (1.0, 2.0, 5.0, 10.0),
@@ -160,24 +175,8 @@ class MLFE(NumericalLabelClassifier):
         self.random_state = random_state
 
     def _fit(self, X: Any, Y: np.ndarray) -> None:
-        lower, upper = self._checked_bounds()
-        if not isinstance(self.margin_weight, Real) or not 0 <= self.margin_weight < np.inf:
-            raise ValueError(
-                f"margin_weight must be 0 or more and finite, got {self.margin_weight!r}."
-            )
+        lower, upper = map(float, self.label_bounds)
         self._fit_steps(X, Y, lower, upper, float(self.margin_weight))
-
-    def _checked_bounds(self) -> tuple[float, float]:
-        try:
-            lower, upper = (float(bound) for bound in self.label_bounds)
-        except (TypeError, ValueError):
-            lower, upper = np.nan, np.nan
-        if not 0 < lower <= upper or lower == np.inf:
-            raise ValueError(
-                "label_bounds must be two numbers, the first positive and finite and the second "
-                f"not smaller, got {self.label_bounds!r}."
-            )
-        return lower, upper
 
     def _reconstruction(self, X: Any) -> sparse.csr_array:
         return sparse_weights(X, n_jobs=self.n_jobs)

@@ -14,13 +14,14 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from splmll.base import Capabilities
+from splmll.constraints import NOT_NEGATIVE
+from splmll.docstrings import with_paragraphs
 from splmll.methods._label_embedding import label_gram
 from splmll.methods._label_subset import LabelSubsetClassifier, least_squares_recovery
 
@@ -39,6 +40,7 @@ _MAX_SWEEPS = 20_000
 _DEPTH = 5  # sweeps between two extrapolations
 
 
+@with_paragraphs
 class MOPLMS(LabelSubsetClassifier):
     r"""Multiple output prediction by landmark selection (MOPLMS).
 
@@ -71,13 +73,12 @@ class MOPLMS(LabelSubsetClassifier):
         Recover the labels from the landmarks by least squares. False uses the shrunken A, as
         published; give it a tuned threshold, for instance ``threshold="micro_f1"``.
     regressor : regressor or None, default=None
-        Learns the landmarks from the features; any with scikit-learn's API, cloned. It receives X
-        as it is. None is ridge regression on standardised features; sparse ones are only centred.
+        Learns the landmarks from the features.
+        {regressor}
     ridge : float, default=1.0
-        Penalty of the default regressor, as ``alpha`` of :class:`sklearn.linear_model.Ridge`.
+        {ridge}
     threshold : float or str, default=0.5
-        A label is predicted where its score is at least the threshold. A name is a rule of
-        :data:`splmll.thresholds.RULES`, fitted on out-of-fold scores of the training data.
+        {threshold}
 
     Attributes
     ----------
@@ -95,12 +96,9 @@ class MOPLMS(LabelSubsetClassifier):
         Every lambda1 tried and its number of landmarks, largest lambda1 first.
     objective_ : ndarray
         Value of the objective after each sweep over the rows; it never rises.
-    regressor_ : object
-        The fitted regressor of the landmarks.
-    label_mean_ : ndarray of shape (n_labels,)
-        Share of the training rows with each label.
-    thresholds_ : ndarray of shape (n_labels,)
-        Threshold of each label, NaN where the rule has none.
+    {regressor_of_landmarks_}
+    {label_mean_}
+    {thresholds_}
 
     Notes
     -----
@@ -122,7 +120,15 @@ class MOPLMS(LabelSubsetClassifier):
            [0. , 0. , 1. ]])
     """
 
-    capabilities = Capabilities(sparse_labels=True, cost="N D^2 + N C^2, then C^3 per sweep")
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **LabelSubsetClassifier._parameter_constraints,
+        "lambda1": [NOT_NEGATIVE, None],
+        "lambda2": [NOT_NEGATIVE],
+        "refit": ["boolean"],
+    }
+    capabilities = Capabilities(
+        sparse_labels=True, sample_weight=True, cost="N D^2 + N C^2, then C^3 per sweep"
+    )
     search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
         "n_landmarks": (0.25, 0.5, 0.75, 1.0),
         "ridge": (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0),
@@ -152,13 +158,12 @@ class MOPLMS(LabelSubsetClassifier):
         self.ridge = ridge
         self.threshold = threshold
 
-    def _select(self, Y: Any, n_landmarks: int) -> np.ndarray:
-        _check_penalty("lambda2", self.lambda2)
-        gram = label_gram(Y) / Y.shape[0]
+    def _select(self, Y: Any, n_landmarks: int, sample_weight: np.ndarray | None) -> np.ndarray:
+        total = Y.shape[0] if sample_weight is None else sample_weight.sum()
+        gram = label_gram(Y, sample_weight) / total
         if self.lambda1 is None:
             found, self.path_ = _search(gram, float(self.lambda2), n_landmarks)
         else:
-            _check_penalty("lambda1", self.lambda1)
             found = represent(gram, float(self.lambda1), float(self.lambda2))
             self.path_ = np.array([[found.lambda1, found.n_landmarks]])
         self.lambda1_, self.representation_ = found.lambda1, found.matrix
@@ -384,8 +389,3 @@ def _search(gram: np.ndarray, lambda2: float, most: int) -> tuple[Representation
     while found.n_landmarks > most:
         found = represent(gram, found.lambda1 / _NUDGE, lambda2, start=found.matrix)
     return found, np.array(sorted(tried, reverse=True))
-
-
-def _check_penalty(name: str, value: Any) -> None:
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= float(value) < np.inf:
-        raise ValueError(f"{name} must be 0 or more and finite, got {value!r}.")

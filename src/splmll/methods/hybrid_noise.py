@@ -12,7 +12,6 @@ Cybernetics 50(6), 2020. Only its abstract was available: what follows is a reco
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,8 +20,12 @@ from scipy.linalg import lstsq, solve
 from scipy.special import expit
 
 from splmll.base import Capabilities, MultilabelClassifier
-from splmll.methods._feature_scale import FeatureScale, check_scale
+from splmll.constraints import COUNT, NOT_NEGATIVE, POSITIVE
+from splmll.docstrings import with_paragraphs
+from splmll.feature_scaling import DISTANCE_SCALE_CONSTRAINT
+from splmll.methods._feature_scale import FeatureScale
 from splmll.methods._own_rule import fit_own_rule
+from splmll.thresholds import THRESHOLD_CONSTRAINT
 
 # Added to squared row norms (e), so that a norm has a gradient at 0 as well.
 SMOOTHING = 1e-10
@@ -32,6 +35,7 @@ ENRICHMENT_RIDGE = 1e-6
 _START_RIDGE = 1e-2
 
 
+@with_paragraphs
 class HNOML(MultilabelClassifier):
     r"""Hybrid noise-oriented multi-label learning, a reconstruction from the abstract.
 
@@ -65,10 +69,9 @@ class HNOML(MultilabelClassifier):
     sparsity_weight : float, default=5.0
         Weight of the size of W (:math:`\beta`): larger discards more features. Try 0.1, 1, 5, 20
         and 100; the errors are summed over rows, so more rows call for a larger value.
-    scale : {"auto", "minmax", "standard"} or None, default="auto"
-        Divide every feature by its range in the training rows, by its standard deviation, or
-        leave it. The penalty on W compares features, so they should be comparable. "auto" is
-        "standard" for dense features and leaves sparse ones alone.
+    {scale_of_distances}
+        The penalty on W compares features, so they should be comparable.
+        {standard_for_dense}
     threshold : float or str, default="cardinality"
         A rule of :data:`splmll.thresholds.RULES`, fitted on out-of-fold scores of the training
         data, which costs five further fits; or a number: a label is predicted where its score is
@@ -93,8 +96,7 @@ class HNOML(MultilabelClassifier):
         F at the start and after each step, with smoothed norms; it never rises.
     n_iter_ : int
         Number of steps.
-    thresholds_ : ndarray of shape (n_labels,)
-        Threshold of each label, NaN where the rule has none.
+    {thresholds_}
 
     Examples
     --------
@@ -107,6 +109,14 @@ class HNOML(MultilabelClassifier):
     array([[1, 0]])
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "enrichment_weight": [POSITIVE],
+        "sparsity_weight": [POSITIVE],
+        "scale": DISTANCE_SCALE_CONSTRAINT,
+        "threshold": THRESHOLD_CONSTRAINT,
+        "tol": [NOT_NEGATIVE],
+        "max_iter": [COUNT],
+    }
     capabilities = Capabilities(ranking_only=True, cost="steps x (N D^2 + D^3)")
     search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
         "enrichment_weight": (0.1, 1.0, 10.0, 100.0),
@@ -138,7 +148,6 @@ class HNOML(MultilabelClassifier):
         self.max_iter = max_iter
 
     def _fit(self, X: Any, Y: np.ndarray) -> None:
-        self._check_parameters()
         X = X.astype(np.float64)
         # Sparse features are not shifted: the bias takes up any shift, and nothing else changes.
         features = FeatureScale(X, self.scale)
@@ -203,13 +212,6 @@ class HNOML(MultilabelClassifier):
             + self.sparsity_weight * _smooth_norms(solution[:n_features]).sum()
             + ENRICHMENT_RIDGE * (enrichment**2).sum()
         )
-
-    def _check_parameters(self) -> None:
-        for name in ("enrichment_weight", "sparsity_weight"):
-            value: Any = getattr(self, name)
-            if not isinstance(value, Real) or not 0 < float(value) < np.inf:
-                raise ValueError(f"{name} must be positive and finite, got {value!r}.")
-        check_scale(self.scale)
 
 
 def _smooth_norms(matrix: np.ndarray) -> np.ndarray:

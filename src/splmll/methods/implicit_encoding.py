@@ -12,13 +12,14 @@ ICML 2014.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 
 from splmll.arrays import dense
 from splmll.base import Capabilities
+from splmll.constraints import NOT_NEGATIVE, POSITIVE
+from splmll.docstrings import with_paragraphs
 from splmll.methods._label_embedding import (
     LabelSpace,
     LabelSpaceClassifier,
@@ -33,6 +34,7 @@ from splmll.methods._ridge import RidgeSystem, column_means
 _RANK_TOLERANCE = 1e-12
 
 
+@with_paragraphs
 class FaIE(LabelSpaceClassifier):
     r"""Feature-aware implicit label space encoding (FaIE).
 
@@ -70,20 +72,15 @@ class FaIE(LabelSpaceClassifier):
         Penalty of the ridge regression in H and of the default regressor, as ``alpha`` of
         :class:`sklearn.linear_model.Ridge`.
     threshold : float or str, default=0.5
-        A label is predicted where its score is at least the threshold. A name is a rule of
-        :data:`splmll.thresholds.RULES`, fitted on out-of-fold scores of the training data.
+        {threshold}
 
     Attributes
     ----------
     encoder_ : ImplicitLabelSpace
         The fitted encoder, with ``components_`` (Q) and ``eigenvalues_``.
-    regressor_ : object
-        The fitted regressor of the codes. The default one has ``coef_`` and ``intercept_`` for the
-        features as given.
-    label_mean_ : ndarray of shape (n_labels,)
-        Share of the training rows with each label.
-    thresholds_ : ndarray of shape (n_labels,)
-        Threshold of each label, NaN where the rule has none.
+    {regressor_of_codes_}
+    {label_mean_}
+    {thresholds_}
 
     Notes
     -----
@@ -101,7 +98,14 @@ class FaIE(LabelSpaceClassifier):
     """
 
     _former_names: ClassVar[dict[str, str]] = {"alpha": "predictability_weight"}
-    capabilities = Capabilities(sparse_labels=True, cost="N D^2 + N D C + (C + D)^3")
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **LabelSpaceClassifier._parameter_constraints,
+        "predictability_weight": [NOT_NEGATIVE],
+        "center": ["boolean"],
+    }
+    capabilities = Capabilities(
+        sparse_labels=True, sample_weight=True, cost="N D^2 + N D C + (C + D)^3"
+    )
     search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
         "n_components": (0.25, 0.5, 0.75, 1.0),
         "predictability_weight": (0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0),
@@ -171,6 +175,12 @@ class ImplicitLabelSpace(LabelSpace):
     True
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **LabelSpace._parameter_constraints,
+        "predictability_weight": [NOT_NEGATIVE],
+        "center": ["boolean"],
+        "ridge": [POSITIVE],
+    }
     uses_features = True
 
     eigenvalues_: np.ndarray
@@ -190,21 +200,22 @@ class ImplicitLabelSpace(LabelSpace):
         self.center = center
         self.ridge = ridge
 
-    def _learn(self, Y: Any, system: RidgeSystem | None) -> np.ndarray:
+    def _learn(
+        self, Y: Any, system: RidgeSystem | None, sample_weight: np.ndarray | None
+    ) -> np.ndarray:
         assert system is not None
         n_components = count_of(self.n_components, Y.shape[1], "n_components")
-        weight = self.predictability_weight
-        if not isinstance(weight, Real) or not 0 <= weight < np.inf:
-            raise ValueError(f"predictability_weight must be 0 or more and finite, got {weight!r}.")
-        self.label_mean_ = column_means(Y) if self.center else np.zeros(Y.shape[1])
+        self.label_mean_ = column_means(Y, sample_weight) if self.center else np.zeros(Y.shape[1])
         # Without centring the constant is one more feature, with the same penalty as the others.
-        constant = 0.0 if self.center else 1.0 / (system.n_rows + system.ridge)
+        constant = 0.0 if self.center else 1.0 / (system.total + system.ridge)
+        roots = np.ones(Y.shape[0]) if system.roots is None else system.roots
         solve = _codes_by_rows if system.dual else _codes_by_columns
         values, codes = solve(
-            Y, self.label_mean_, system, self.predictability_weight, constant, n_components
+            Y, roots, self.label_mean_, system, self.predictability_weight, constant, n_components
         )
         # Q = Z'Y, with the labels centred implicitly.
-        decoder = np.asarray(codes.T @ Y) - np.outer(codes.sum(axis=0), self.label_mean_)
+        weighted = roots[:, None] ** 2 * codes
+        decoder = np.asarray(weighted.T @ Y) - np.outer(weighted.sum(axis=0), self.label_mean_)
         signs = with_fixed_signs(decoder)
         self.components_, self.eigenvalues_ = signs[:, None] * decoder, values
         return codes * signs
@@ -215,44 +226,61 @@ class ImplicitLabelSpace(LabelSpace):
 
 
 def _codes_by_columns(
-    Y: Any, mean: np.ndarray, system: RidgeSystem, alpha: float, constant: float, count: int
+    Y: Any,
+    roots: np.ndarray,
+    mean: np.ndarray,
+    system: RidgeSystem,
+    alpha: float,
+    constant: float,
+    count: int,
 ) -> tuple[np.ndarray, np.ndarray]:
     r"""First eigenvalues and eigenvectors of YY' + alpha (H + constant 11').
 
     The matrix is G G' for :math:`G = [Y, \sqrt{\alpha} B, \sqrt{\alpha\,constant}\, 1]` with H = B
     B'. An eigenvector u of the smaller G'G with eigenvalue s^2 gives the eigenvector G u / s.
+
+    With weights, rows of G are multiplied by their roots, and those of the eigenvectors divided by
+    them again: copies of a row would have equal codes.
     """
-    n_rows, n_labels = Y.shape
+    n_labels = Y.shape[1]
     root = np.sqrt(alpha)
     weight = root * np.sqrt(constant)
-    totals = n_rows * (column_means(Y) - mean)
+    totals = np.asarray(roots**2 @ Y) - system.total * mean
     with_features = root * system.half(Y)
     inner = alpha * system.half_gram()
     size = n_labels + len(inner)
     gram = np.zeros((size + 1, size + 1))
-    gram[:n_labels, :n_labels] = label_gram(Y) - n_rows * np.outer(mean, mean)
+    gram[:n_labels, :n_labels] = label_gram(Y, roots**2) - system.total * np.outer(mean, mean)
     gram[n_labels:size, :n_labels] = with_features
     gram[:n_labels, n_labels:size] = with_features.T
     gram[n_labels:size, n_labels:size] = inner
     gram[:n_labels, size] = gram[size, :n_labels] = weight * totals
-    gram[size, size] = weight**2 * n_rows
+    gram[size, size] = weight**2 * system.total
     values, vectors = top_eigenvectors(gram, count)
     vectors = vectors * _inverse_roots(values)
     codes = np.asarray(Y @ vectors[:n_labels] - mean @ vectors[:n_labels])
-    codes += root * system.half_product(vectors[n_labels:size]) + weight * vectors[size]
+    codes += root * system.half_product(vectors[n_labels:size]) / roots[:, None]
+    codes += weight * vectors[size]
     return values, codes
 
 
 def _codes_by_rows(
-    Y: Any, mean: np.ndarray, system: RidgeSystem, alpha: float, constant: float, count: int
+    Y: Any,
+    roots: np.ndarray,
+    mean: np.ndarray,
+    system: RidgeSystem,
+    alpha: float,
+    constant: float,
+    count: int,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The same, where the rows are fewer than the features and their matrix is the smaller one."""
-    labels = dense(Y) - mean
-    omega = labels @ labels.T + alpha * (system.hat_matrix() + constant)
+    labels = roots[:, None] * (dense(Y) - mean)
+    ones = constant * np.outer(roots, roots)
+    omega = labels @ labels.T + alpha * (system.hat_matrix() + ones)
     found = min(count, len(omega))
     values, codes = np.zeros(count), np.zeros((len(omega), count))
     values[:found], codes[:, :found] = top_eigenvectors(omega, found)
-    return values, codes * (_inverse_roots(values) > 0)
+    return values, codes * (_inverse_roots(values) > 0) / roots[:, None]
 
 
 def _inverse_roots(values: np.ndarray) -> np.ndarray:

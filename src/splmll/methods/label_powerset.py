@@ -18,12 +18,16 @@ import numpy as np
 from scipy import sparse
 
 from splmll.base import Capabilities
+from splmll.constraints import Choice
+from splmll.docstrings import with_paragraphs
 from splmll.methods._base_learner import LOGISTIC_REGRESSIONS, BaseLearnerClassifier
 from splmll.methods._constant import ConstantGuard
 from splmll.methods._label_sets import LabelSetEnsemble, fit_label_sets
 from splmll.methods._own_rule import fit_own_rule
+from splmll.thresholds import THRESHOLD_CONSTRAINT
 
 
+@with_paragraphs
 class LabelPowerset(BaseLearnerClassifier):
     r"""One multiclass classifier whose classes are the label sets of the training rows.
 
@@ -38,14 +42,13 @@ class LabelPowerset(BaseLearnerClassifier):
     Parameters
     ----------
     estimator : classifier or None, default=None
-        The base learner. None is multinomial logistic regression
-        (``LogisticRegression(max_iter=1000)``) on standardised features; sparse ones are left as
-        they are. A base learner you give receives X as it is. The number of classes is that of
-        the distinct label sets, which may come close to the number of rows: then choose
-        nearest neighbours, whose fit does not depend on it (memory of a logistic regression grows
-        with sets times features, that of a tree with sets times leaves), or
-        :class:`EnsembleOfPrunedSets` or :class:`RAkEL`, which keep the classes few. Base learners
-        that stratify folds inside fail on sets that occur once.
+        The base learner.
+        {base_learner}
+        The number of classes is that of the distinct label sets, which may come close to the number
+        of rows: then choose nearest neighbours, whose fit does not depend on it (memory of a
+        logistic regression grows with sets times features, that of a tree with sets times leaves),
+        or :class:`EnsembleOfPrunedSets` or :class:`RAkEL`, which keep the classes few. Base
+        learners that stratify folds inside fail on sets that occur once.
     threshold : "set", float or str, default="set"
         "set" predicts the most likely label set. With a number a label is predicted where its
         marginal is at least the threshold, which may give sets never seen; 0.5 is best for
@@ -87,6 +90,10 @@ class LabelPowerset(BaseLearnerClassifier):
            [0, 0]])
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseLearnerClassifier._parameter_constraints,
+        "threshold": [*THRESHOLD_CONSTRAINT, Choice("set")],
+    }
     capabilities = Capabilities(
         sparse_labels=True,
         probabilities=True,

@@ -13,21 +13,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import linalg, sparse
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import randomized_range_finder, randomized_svd
 from sklearn.utils.parallel import Parallel, delayed
 
 from splmll.base import Capabilities, MultilabelClassifier
+from splmll.constraints import COUNT, N_JOBS, POSITIVE, RANDOM_STATE, SHARE_BELOW_ONE, Choice
+from splmll.docstrings import with_paragraphs
+from splmll.feature_scaling import SCALE_CONSTRAINT
 from splmll.methods._centred_matrix import CentredMatrix, feature_scale
-from splmll.methods._label_embedding import count_of
-from splmll.methods._neighbours import NeighbourSearch, check_search
-from splmll.thresholds import RULES, check_rule, fit_threshold
+from splmll.methods._label_embedding import CODES_CONSTRAINT, count_of
+from splmll.methods._neighbours import SEARCH_CONSTRAINT, NeighbourSearch, check_search
+from splmll.thresholds import RULES, THRESHOLD_CONSTRAINT, fit_threshold
 
 # Settings of the paper: rows of a cluster and passes of the clustering.
 CLUSTER_ROWS = 6000
@@ -44,6 +46,7 @@ _BLOCK_CELLS = 2**22
 _CACHE_CELLS = 2**18
 
 
+@with_paragraphs
 class SLEEC(MultilabelClassifier):
     r"""Sparse local embeddings (SLEEC).
 
@@ -92,9 +95,8 @@ class SLEEC(MultilabelClassifier):
     embedding_sparsity : float, default=0.0
         Share of the training embeddings, the smallest ones in every coordinate, set to 0. Both
         save memory with very many features or rows; the released settings go from 0.01 to 0.95.
-    scale : {"auto", "standard"} or None, default="auto"
-        Standardise the features before rows are scaled to unit length. "auto" does so for dense
-        features only. Sparse features stay sparse.
+    {scale}
+        Rows are then scaled to unit length. Sparse features stay sparse.
     search : {"exact", "approximate", "auto"}, default="exact"
         How neighbours are searched in the embedding, as in :class:`MLkNN`. "approximate" needs the
         package faiss and pays with clusters of tens of thousands of rows.
@@ -117,8 +119,7 @@ class SLEEC(MultilabelClassifier):
         Largest number of rounds that an embedding took.
     mean_, scale_ : ndarray of shape (n_features,)
         Features are used as ``(X - mean_) / scale_``, in rows of unit length.
-    thresholds_ : ndarray of shape (n_labels,)
-        Threshold of each label, NaN where the rule has none.
+    {thresholds_}
 
     Notes
     -----
@@ -139,15 +140,21 @@ class SLEEC(MultilabelClassifier):
 
     _former_names: ClassVar[dict[str, str]] = {"n_learners": "n_estimators", "alpha": "ridge"}
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_estimators": [Interval(Integral, 1, None, closed="left")],
-        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
-        "n_label_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "ridge": [Interval(Real, 0, None, closed="neither")],
-        "weight_sparsity": [Interval(Real, 0, 1, closed="left")],
-        "embedding_sparsity": [Interval(Real, 0, 1, closed="left")],
-        "embedding_solver": [StrOptions({"alternating", "svp"})],
+        "n_components": [*CODES_CONSTRAINT, None],
+        "n_estimators": [COUNT],
+        "n_clusters": [COUNT, None],
+        "n_label_neighbors": [COUNT],
+        "n_neighbors": [COUNT],
+        "ridge": [POSITIVE],
+        "embedding_solver": [Choice("alternating", "svp")],
+        "max_iter": [COUNT],
+        "weight_sparsity": [SHARE_BELOW_ONE],
+        "embedding_sparsity": [SHARE_BELOW_ONE],
+        "scale": SCALE_CONSTRAINT,
+        "search": SEARCH_CONSTRAINT,
+        "threshold": THRESHOLD_CONSTRAINT,
+        "n_jobs": N_JOBS,
+        "random_state": RANDOM_STATE,
     }
     capabilities = Capabilities(
         sparse_labels=True,
@@ -254,7 +261,6 @@ class SLEEC(MultilabelClassifier):
 
     def _settings(self, n_labels: int) -> _Settings:
         check_search(self.search)
-        check_rule(self.threshold)
         return _Settings(
             n_components=self._dimension(n_labels),
             n_label_neighbors=int(self.n_label_neighbors),

@@ -13,20 +13,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, cg
 from scipy.special import expit
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from splmll.arrays import dense
-from splmll.base import Capabilities, MultilabelClassifier
+from splmll.base import Capabilities
+from splmll.constraints import COUNT, NOT_NEGATIVE, Choice
+from splmll.docstrings import with_paragraphs
+from splmll.feature_scaling import SCALE_CONSTRAINT
 from splmll.methods._centred_matrix import CentredMatrix, feature_scale
-from splmll.methods._label_embedding import count_of
+from splmll.methods._label_embedding import CODES_CONSTRAINT, count_of
 from splmll.methods._own_rule import fit_own_rule
+from splmll.methods._row_weights import WeightedRowsClassifier
+from splmll.sample_weights import weighed
+from splmll.thresholds import THRESHOLD_CONSTRAINT
 
 # Up to this many features one eigendecomposition of X'X is cheaper than conjugate gradients.
 DIRECT_FEATURES = 4000
@@ -43,7 +47,8 @@ SUFFICIENT = 1e-4
 SHORTEST_STEP = 1e-10
 
 
-class LEML(MultilabelClassifier):
+@with_paragraphs
+class LEML(WeightedRowsClassifier):
     r"""Low-rank empirical risk minimisation for multi-label learning (LEML).
 
     With W of shape (n_features, k) and H of shape (n_labels, k), the score of label j for a row
@@ -77,9 +82,8 @@ class LEML(MultilabelClassifier):
         more rows need more of it. Try powers of ten from 1e-3 to 1e3.
     fit_intercept : bool, default=True
         Append a constant column to the features. Its weights are penalised like the others.
-    scale : {"auto", "standard"} or None, default="auto"
-        Standardise the features first. "auto" does so for dense features only. Sparse features stay
-        sparse.
+    {scale}
+        Sparse features stay sparse.
     max_iter : int, default=100
         Largest number of turns.
     tol : float, default=1e-5
@@ -111,8 +115,7 @@ class LEML(MultilabelClassifier):
         The objective after every turn.
     n_iter_ : int
         Number of turns.
-    thresholds_ : ndarray of shape (n_labels,)
-        Threshold of each label, NaN where the rule has none.
+    {thresholds_}
 
     Notes
     -----
@@ -134,15 +137,20 @@ class LEML(MultilabelClassifier):
 
     _former_names: ClassVar[dict[str, str]] = {"lam": "ridge"}
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "loss": [StrOptions({"squared", "logistic", "squared_hinge"})],
-        "ridge": [Interval(Real, 0, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "solver": [StrOptions({"auto", "direct", "cg"})],
+        "n_components": CODES_CONSTRAINT,
+        "loss": [Choice("squared", "logistic", "squared_hinge")],
+        "ridge": [NOT_NEGATIVE],
+        "fit_intercept": ["boolean"],
+        "scale": SCALE_CONSTRAINT,
+        "max_iter": [COUNT],
+        "tol": [NOT_NEGATIVE],
+        "solver": [Choice("auto", "direct", "cg")],
+        "threshold": THRESHOLD_CONSTRAINT,
     }
     capabilities = Capabilities(
         sparse_labels=True,
         unknown_labels=True,
+        sample_weight=True,
         cost="N D^2 + D^3, then D C k a turn; by conjugate gradients N (D + C) k a step",
     )
     search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
@@ -182,16 +190,16 @@ class LEML(MultilabelClassifier):
         self.solver = solver
         self.threshold = threshold
 
-    def _fit(self, X: Any, Y: Any) -> None:
+    def _fit(self, X: Any, Y: Any, sample_weight: np.ndarray | None = None) -> None:
         n_components = count_of(self.n_components, Y.shape[1], "n_components")
-        self._set_threshold(fit_own_rule(self, X, Y, self.threshold))
-        self.mean_, self.scale_ = feature_scale(X, self.scale)
+        self._set_threshold(fit_own_rule(self, X, Y, self.threshold, sample_weight=sample_weight))
+        self.mean_, self.scale_ = feature_scale(X, self.scale, sample_weight)
         features = CentredMatrix.standardised(X, self.mean_, self.scale_)
         if self.fit_intercept:
             features = features.with_constant()
         width = features.stored.shape[1]
         self.n_components_ = min(n_components, width)
-        steps = self._steps(features, Y)
+        steps = self._steps(features, Y, sample_weight)
 
         label_factors = _leading_right_vectors(steps.cross, self.n_components_)
         feature_factors = np.zeros((width, self.n_components_))
@@ -218,7 +226,9 @@ class LEML(MultilabelClassifier):
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
         return scores if self.loss == "logistic" else super()._probabilities(scores)
 
-    def _steps(self, features: CentredMatrix, Y: Any) -> _DirectSteps | _NewtonSteps:
+    def _steps(
+        self, features: CentredMatrix, Y: Any, sample_weight: np.ndarray | None
+    ) -> _DirectSteps | _NewtonSteps:
         known = _known_cells(Y)
         exact = self.loss == "squared" and known is None
         if self.solver == "direct" and not exact:
@@ -228,11 +238,13 @@ class LEML(MultilabelClassifier):
             )
         many = features.stored.shape[1] > DIRECT_FEATURES
         if exact and (self.solver == "direct" or (self.solver == "auto" and not many)):
-            return _DirectSteps.of(features, Y, self.ridge)
+            return _DirectSteps.of(features, Y, self.ridge, sample_weight)
         labels = dense(Y)
         loss = LOSSES[self.loss]
         targets = loss.code(labels if known is None else np.where(known, labels, 0.0))
-        return _NewtonSteps(features, targets, known, loss, self.ridge)
+        return _NewtonSteps(
+            features, targets, _cell_weights(known, sample_weight), loss, self.ridge
+        )
 
 
 # Losses ----------------------------------------------------------------------------------------
@@ -302,8 +314,12 @@ class _DirectSteps:
     ridge: float
 
     @classmethod
-    def of(cls, features: CentredMatrix, Y: Any, ridge: float) -> _DirectSteps:
-        values, vectors = linalg.eigh(features.gram(), check_finite=False)
+    def of(
+        cls, features: CentredMatrix, Y: Any, ridge: float, sample_weight: np.ndarray | None
+    ) -> _DirectSteps:
+        """Collect X'X and X'Y, with rows weighted."""
+        values, vectors = linalg.eigh(features.weighted(sample_weight).gram(), check_finite=False)
+        Y = weighed(Y, sample_weight)
         cross = vectors.T @ features.transposed_times(Y)
         return cls(np.maximum(values, 0.0), vectors, cross, float(Y.sum()), ridge)
 
@@ -332,18 +348,21 @@ class _DirectSteps:
 
 @dataclass(frozen=True)
 class _NewtonSteps:
-    """Newton steps by conjugate gradients, for every loss and for unknown labels."""
+    """Newton steps by conjugate gradients, for every loss and for unknown labels.
+
+    The loss of a cell counts as much as its row weighs, and 0 where the label is not known.
+    """
 
     features: CentredMatrix
     targets: np.ndarray
-    known: np.ndarray | None
+    cell_weights: np.ndarray | None
     loss: Loss
     ridge: float
 
     @property
     def cross(self) -> np.ndarray:
         """X'Y over the known cells, where the start is read off."""
-        return self.features.transposed_times(self._masked(self.targets))
+        return self.features.transposed_times(self._weighted(self.targets))
 
     def update_features(self, W: np.ndarray, H: np.ndarray) -> np.ndarray:
         """Improve W: scores are X W H'."""
@@ -366,11 +385,11 @@ class _NewtonSteps:
         """Return W as it is."""
         return W
 
-    def _masked(self, cells: np.ndarray) -> np.ndarray:
-        return cells if self.known is None else cells * self.known
+    def _weighted(self, cells: np.ndarray) -> np.ndarray:
+        return cells if self.cell_weights is None else cells * self.cell_weights
 
     def _total_loss(self, scores: np.ndarray) -> float:
-        return float(self._masked(self.loss.value(scores, self.targets)).sum())
+        return float(self._weighted(self.loss.value(scores, self.targets)).sum())
 
     def _newton(
         self,
@@ -386,12 +405,12 @@ class _NewtonSteps:
         value = self._total_loss(scores) + _penalty(self.ridge, V)
         enough = 0.0
         for _ in range(NEWTON_STEPS):
-            slope = self._masked(self.loss.slope(scores, self.targets))
+            slope = self._weighted(self.loss.slope(scores, self.targets))
             gradient = from_scores(slope) + self.ridge * V
             if linalg.norm(gradient) <= enough:
                 break
             enough = enough or CG_TOLERANCE**2 * linalg.norm(gradient)
-            curvature = self._masked(self.loss.curvature(scores, self.targets))
+            curvature = self._weighted(self.loss.curvature(scores, self.targets))
             step = self._newton_step(gradient, curvature, to_scores, from_scores)
             change, promised = to_scores(step), float(np.vdot(gradient, step))
             length = 1.0
@@ -448,6 +467,13 @@ def _balanced(W: np.ndarray, H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     left, singular, right = linalg.svd(W_rest @ H_rest.T)
     root = np.sqrt(singular)
     return W_basis @ (left * root), H_basis @ (right.T * root)
+
+
+def _cell_weights(known: np.ndarray | None, sample_weight: np.ndarray | None) -> np.ndarray | None:
+    """How much each cell counts; None where all count the same."""
+    if sample_weight is None:
+        return known
+    return sample_weight[:, None] * (1.0 if known is None else known)
 
 
 def _known_cells(Y: Any) -> np.ndarray | None:

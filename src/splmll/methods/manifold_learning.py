@@ -11,7 +11,6 @@ Hou, Geng, Zhang: Multi-label manifold learning. AAAI 2016.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +18,8 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
 from splmll.base import Capabilities
+from splmll.constraints import COUNT
+from splmll.docstrings import with_paragraphs
 from splmll.methods._numerical_labels import NumericalLabelClassifier
 
 # Share of the trace added to the diagonal of every local Gram matrix. The authors add it only
@@ -29,6 +30,7 @@ _REGULARISATION = 1e-3
 _CHUNK_CELLS = 2**22
 
 
+@with_paragraphs
 class MLML(NumericalLabelClassifier):
     r"""Multi-label manifold learning.
 
@@ -67,17 +69,14 @@ class MLML(NumericalLabelClassifier):
     width : float or None, default=None
         Width w of the kernel :math:`\exp(-d^2 / (2 w^2))`. None is the mean distance of the
         training rows.
-    scale : {"auto", "minmax", "standard"} or None, default="auto"
-        Divide every feature by its range in the training rows, by its standard deviation, or
-        leave it. Neighbours and kernel use distances, in which a feature with large numbers would
-        decide alone. "auto" is "standard" for dense features and leaves sparse ones alone.
+    {scale_of_distances}
+        Neighbours and kernel use distances, in which a feature with large numbers would decide
+        alone.
+        {standard_for_dense}
     threshold : float or str, default=0.0
-        A label is predicted where its score is at least the threshold. A name is a rule of
-        :data:`splmll.thresholds.RULES`, fitted on out-of-fold scores of the training data.
-    n_jobs : int or None, default=None
-        Number of parallel jobs of the neighbour search.
-    random_state : int, RandomState instance or None, default=None
-        Draws the rows of the kernel features; without effect up to 3,000 rows.
+        {threshold}
+    {jobs_of_search}
+    {seed_of_kernel_rows}
 
     Attributes
     ----------
@@ -89,10 +88,8 @@ class MLML(NumericalLabelClassifier):
         The fitted regression.
     objective_ : ndarray of shape (n_steps,)
         Objective of the third step after each of its steps; it never rises.
-    feature_scale_ : FeatureScale
-        Features are used as ``(X - shift) / scale`` with its ``shift`` and ``scale``.
-    thresholds_ : ndarray of shape (n_labels,)
-        Threshold of each label, NaN where the rule has none.
+    {feature_scale_}
+    {thresholds_}
 
     Notes
     -----
@@ -111,6 +108,10 @@ class MLML(NumericalLabelClassifier):
            [0, 1]])
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **NumericalLabelClassifier._parameter_constraints,
+        "n_neighbors": [COUNT, None],
+    }
     capabilities = Capabilities(cost="N^2 D + N^3, beyond 3,000 rows N^2 D")
     search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
         "fit_weight": (0.1, 1.0, 10.0),
@@ -141,13 +142,6 @@ class MLML(NumericalLabelClassifier):
         self.random_state = random_state
 
     def _fit(self, X: Any, Y: np.ndarray) -> None:
-        if self.n_neighbors is not None and (
-            not isinstance(self.n_neighbors, Integral) or self.n_neighbors < 1
-        ):
-            raise ValueError(
-                "n_neighbors must be a whole number of at least 1, or None for the number of "
-                f"labels plus one, got {self.n_neighbors!r}."
-            )
         # No upper bound on the numerical labels: the capped variant is MLFE.
         self._fit_steps(X, Y, lower=1.0, upper=np.inf)
 
@@ -158,6 +152,7 @@ class MLML(NumericalLabelClassifier):
         return locally_linear_weights(X, n_neighbors, self.n_jobs)
 
 
+@with_paragraphs
 def locally_linear_weights(X: Any, n_neighbors: int, n_jobs: int | None = None) -> sparse.csr_array:
     """Return the weights that rebuild every row from its nearest other rows, with sum 1.
 
@@ -171,8 +166,7 @@ def locally_linear_weights(X: Any, n_neighbors: int, n_jobs: int | None = None) 
         Rows, at least two.
     n_neighbors : int
         How many neighbours; all other rows where there are fewer.
-    n_jobs : int or None, default=None
-        Number of parallel jobs of the neighbour search.
+    {jobs_of_search}
 
     Returns
     -------

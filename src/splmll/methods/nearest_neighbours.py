@@ -12,18 +12,24 @@ Zhang, Zhou: ML-KNN: a lazy learning approach to multi-label learning. Pattern R
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from numbers import Integral, Real
+from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
+from sklearn.neighbors import VALID_METRICS
 
 from splmll.base import Capabilities, MultilabelClassifier
-from splmll.methods._feature_scale import FeatureScale, check_scale
-from splmll.methods._neighbours import NeighbourSearch, check_search
+from splmll.constraints import COUNT, N_JOBS, NOT_NEGATIVE, Choice
+from splmll.docstrings import with_paragraphs
+from splmll.feature_scaling import DISTANCE_SCALE_CONSTRAINT
+from splmll.methods._feature_scale import FeatureScale
+from splmll.methods._neighbours import SEARCH_CONSTRAINT, NeighbourSearch, check_search
 from splmll.methods._own_rule import fit_own_rule
+from splmll.thresholds import THRESHOLD_CONSTRAINT
 
 
+@with_paragraphs
 class MLkNN(MultilabelClassifier):
     r"""Multi-label k nearest neighbours (ML-kNN).
 
@@ -43,12 +49,10 @@ class MLkNN(MultilabelClassifier):
     smoothing : float, default=1.0
         Added to every count (s). With 0 a count never seen in training has no likelihood either
         way, and the score is the label's frequency.
-    scale : {"auto", "minmax", "standard"} or None, default="auto"
-        Divide every feature by its range in the training rows, by its standard deviation, or
-        leave it. Distances add up over features, so a feature with large numbers would decide
-        alone; the choice matters more than k. "auto" is
-        "minmax" for dense features, which comes closest to published results, and leaves sparse
-        ones alone.
+    {scale_of_distances}
+        Distances add up over features, so a feature with large numbers would decide alone; the
+        choice matters more than k. "auto" is "minmax" for dense features, which comes closest to
+        published results, and leaves sparse ones alone.
         Sparse features stay sparse: they are divided and not shifted, which leaves all distances
         as they are. The cosine metric, which a shift would change, is treated in the same way.
     threshold : float or str, default=0.5
@@ -62,8 +66,7 @@ class MLkNN(MultilabelClassifier):
         nearly all neighbours and is far faster on large data; it needs dense features and the
         package faiss (``pip install "splmll[neighbours]"``). "auto" is approximate from 100,000
         training rows on, where it can be.
-    n_jobs : int or None, default=None
-        Number of parallel jobs of the neighbour search.
+    {jobs_of_search}
 
     Attributes
     ----------
@@ -79,10 +82,8 @@ class MLkNN(MultilabelClassifier):
         The search over the scaled training rows.
     labels_ : CSR array of shape (n_rows, n_labels)
         Labels of the training rows.
-    feature_scale_ : FeatureScale
-        Features are used as ``(X - shift) / scale`` with its ``shift`` and ``scale``.
-    thresholds_ : ndarray of shape (n_labels,)
-        Threshold of each label, NaN where the rule has none.
+    {feature_scale_}
+    {thresholds_}
 
     Notes
     -----
@@ -103,6 +104,15 @@ class MLkNN(MultilabelClassifier):
            [0, 1]])
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_neighbors": [COUNT],
+        "smoothing": [NOT_NEGATIVE],
+        "scale": DISTANCE_SCALE_CONSTRAINT,
+        "threshold": THRESHOLD_CONSTRAINT,
+        "metric": [Choice(*chain.from_iterable(VALID_METRICS.values())), callable],
+        "search": SEARCH_CONSTRAINT,
+        "n_jobs": N_JOBS,
+    }
     capabilities = Capabilities(sparse_labels=True, probabilities=True, cost="N^2 D")
     search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
         "n_neighbors": (5, 8, 10, 12, 15, 20, 30),
@@ -137,7 +147,9 @@ class MLkNN(MultilabelClassifier):
         self.n_jobs = n_jobs
 
     def _fit(self, X: Any, Y: Any) -> None:
-        self._check_parameters(X.shape[0])
+        check_search(self.search)
+        if X.shape[0] < 2:
+            raise ValueError("ML-kNN found n_samples = 1: give it at least 2 rows to compare.")
         self._set_threshold(fit_own_rule(self, X, Y, self.threshold))
         self.labels_ = sparse.csr_array(Y)
         # A shift would change angles.
@@ -155,18 +167,6 @@ class MLkNN(MultilabelClassifier):
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
         return scores
-
-    def _check_parameters(self, n_rows: int) -> None:
-        if not isinstance(self.n_neighbors, Integral) or self.n_neighbors < 1:
-            raise ValueError(
-                f"n_neighbors must be a whole number of at least 1, got {self.n_neighbors!r}."
-            )
-        if not isinstance(self.smoothing, Real) or not 0 <= self.smoothing < np.inf:
-            raise ValueError(f"smoothing must be 0 or more and finite, got {self.smoothing!r}.")
-        check_scale(self.scale)
-        check_search(self.search)
-        if n_rows < 2:
-            raise ValueError("ML-kNN found n_samples = 1: give it at least 2 rows to compare.")
 
     def _count(self, found: np.ndarray) -> sparse.csr_array:
         """How many of the neighbours found for each row carry each label."""

@@ -11,17 +11,27 @@ ECCV 2020.
 
 from __future__ import annotations
 
-from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import nn
 
+from splmll.constraints import (
+    COUNT,
+    LAYER_SIZES,
+    NOT_NEGATIVE,
+    POSITIVE,
+    RANDOM_STATE,
+    SHARE_BELOW_ONE,
+    CheckedParameters,
+)
+from splmll.docstrings import with_paragraphs
+from splmll.feature_scaling import SCALE_CONSTRAINT
 from splmll.methods._centred_matrix import feature_scale
 from splmll.neural import (
     Standardise,
@@ -35,7 +45,8 @@ from splmll.neural import (
 MIN_ROWS_TO_WATCH = 50  # fewer rows are all needed for training
 
 
-class NetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
+@with_paragraphs
+class NetworkRegressor(MultiOutputMixin, RegressorMixin, CheckedParameters):
     """Fully connected network with leaky ReLU, trained by squared error.
 
     Targets and dense features are standardised inside, so that neither of them needs attention
@@ -48,25 +59,21 @@ class NetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Units of the hidden layers; an empty tuple is a linear model.
     dropout : float, default=0.2
         Share of hidden units dropped in training, from 0 to below 1. More for few rows.
-    scale : {"auto", "standard"} or None, default="auto"
-        Standardise the features inside. "auto" does so for dense features only.
-    learning_rate : float, default=1e-3
-        Step of Adam.
+    {scale}
+    {learning_rate}
     weight_decay : float, default=1e-4
         Weight decay of Adam.
     batch_size : int, default=64
         Rows per step.
-    max_epochs : int, default=200
-        Largest number of passes over the training rows.
+    {max_epochs}
     patience : int, default=15
-        Epochs without improvement on the held-back rows before training stops.
+        {patience}
     validation_fraction : float, default=0.1
         Share of the rows held back, from 0 (none, all epochs are run) to below 1. None are held
         back from fewer than 50 rows.
     random_state : int, RandomState instance or None, default=None
         Seed of weights, batches and held-back rows. The same seed gives the same network.
-    device : str, default="auto"
-        Where to train: "cpu", "cuda", or "auto" for a GPU where there is one.
+    {device}
 
     Attributes
     ----------
@@ -88,6 +95,20 @@ class NetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     >>> bool(model.score(X, np.abs(X[:, 0])) > 0.9)  # no line could do that
     True
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "hidden_layer_sizes": [LAYER_SIZES],
+        "dropout": [SHARE_BELOW_ONE],
+        "scale": SCALE_CONSTRAINT,
+        "learning_rate": [POSITIVE],
+        "weight_decay": [NOT_NEGATIVE],
+        "batch_size": [COUNT],
+        "max_epochs": [COUNT],
+        "patience": [COUNT],
+        "validation_fraction": [SHARE_BELOW_ONE],
+        "random_state": RANDOM_STATE,
+        "device": [str],
+    }
 
     module_: nn.Module
     target_mean_: np.ndarray
@@ -137,7 +158,7 @@ class NetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self : NetworkRegressor
             The fitted regressor.
         """
-        self._check_parameters()
+        self._validate_params()
         X, y = validate_data(
             self,
             X,
@@ -195,12 +216,6 @@ class NetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         outputs = forward(self.module_, X).cpu().numpy()
         targets = outputs * self.target_scale_ + self.target_mean_
         return targets[:, 0] if self._one_output else targets
-
-    def _check_parameters(self) -> None:
-        for name in ("dropout", "validation_fraction"):
-            value = getattr(self, name)
-            if not isinstance(value, Real) or not 0 <= float(value) < 1:
-                raise ValueError(f"{name} must be a share from 0 to below 1, got {value!r}.")
 
     def _split(
         self, n_rows: int, rng: np.random.RandomState

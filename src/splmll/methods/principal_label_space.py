@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from splmll.base import Capabilities
+from splmll.docstrings import with_paragraphs
 from splmll.methods._label_embedding import (
     LabelSpace,
     LabelSpaceClassifier,
@@ -28,6 +29,7 @@ from splmll.methods._label_embedding import (
 from splmll.methods._ridge import RidgeSystem, column_means
 
 
+@with_paragraphs
 class PLST(LabelSpaceClassifier):
     r"""Principal label space transformation (PLST).
 
@@ -48,27 +50,23 @@ class PLST(LabelSpaceClassifier):
         Number of codes (k), or their share of the labels. Fewer are faster to learn and drop what
         is rare; more come closer to one regression per label.
     regressor : regressor or None, default=None
-        Learns the codes from the features; any with scikit-learn's API, cloned. It receives X as
-        it is. None is ridge regression on standardised features (sparse ones are only centred), one
-        factorisation for all codes.
+        Learns the codes from the features.
+        {regressor}
+        One factorisation serves all codes.
     ridge : float, default=1.0
-        Penalty of the default regressor, as ``alpha`` of :class:`sklearn.linear_model.Ridge`.
+        {ridge}
         Larger for many features and few rows.
     threshold : float or str, default=0.5
-        A label is predicted where its score is at least the threshold. A name is a rule of
-        :data:`splmll.thresholds.RULES`, fitted on out-of-fold scores of the training data.
+        {threshold}
 
     Attributes
     ----------
     encoder_ : PrincipalLabelSpace
         The fitted encoder, with ``components_`` (V') and ``explained_variance_ratio_``.
-    regressor_ : object
-        The fitted regressor of the codes. The default one has ``coef_`` and ``intercept_`` for the
-        features as given.
+    {regressor_of_codes_}
     label_mean_ : ndarray of shape (n_labels,)
         Share of the training rows with each label (m).
-    thresholds_ : ndarray of shape (n_labels,)
-        Threshold of each label, NaN where the rule has none.
+    {thresholds_}
 
     See Also
     --------
@@ -85,7 +83,7 @@ class PLST(LabelSpaceClassifier):
            [0, 0, 1]])
     """
 
-    capabilities = Capabilities(sparse_labels=True, cost="N D^2 + N C^2 + C^3")
+    capabilities = Capabilities(sparse_labels=True, sample_weight=True, cost="N D^2 + N C^2 + C^3")
     search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
         "n_components": (0.25, 0.5, 0.75, 1.0),
         "ridge": (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0),
@@ -156,14 +154,17 @@ class PrincipalLabelSpace(LabelSpace):
     def __init__(self, n_components: int | float = 0.5) -> None:
         self.n_components = n_components
 
-    def _learn(self, Y: Any, system: RidgeSystem | None) -> np.ndarray:
+    def _learn(
+        self, Y: Any, system: RidgeSystem | None, sample_weight: np.ndarray | None
+    ) -> np.ndarray:
         n_components = count_of(self.n_components, Y.shape[1], "n_components")
-        self.label_mean_ = column_means(Y)
-        spread = label_gram(Y) - Y.shape[0] * np.outer(self.label_mean_, self.label_mean_)
+        self.label_mean_ = column_means(Y, sample_weight)
+        total = Y.shape[0] if sample_weight is None else sample_weight.sum()
+        spread = label_gram(Y, sample_weight) - total * np.outer(self.label_mean_, self.label_mean_)
         variances, directions = top_eigenvectors(spread, n_components)
         self.components_ = with_fixed_signs(directions.T)[:, None] * directions.T
-        total = np.trace(spread)
+        variance = np.trace(spread)
         self.explained_variance_ratio_ = (
-            np.maximum(variances, 0.0) / total if total > 0 else np.zeros(n_components)
+            np.maximum(variances, 0.0) / variance if variance > 0 else np.zeros(n_components)
         )
         return self._project(Y)

@@ -1,7 +1,7 @@
 """Ensemble of pruned sets (EPS): label powerset on the frequent label sets, several times.
 
-Rows with a rare label set are used with frequent subsets of it instead; every member sees another
-sample of the rows.
+Rows with a rare label set are used with frequent subsets of it instead, and with those of their
+labels that no frequent set has; every member sees another sample of the rows.
 
 References
 ----------
@@ -11,7 +11,7 @@ Read, Pfahringer, Holmes: Multi-label classification using ensembles of pruned s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,7 +20,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from splmll.base import Capabilities
-from splmll.methods._base_learner import LOGISTIC_REGRESSIONS, BaseLearnerClassifier, check_voting
+from splmll.constraints import COUNT, N_JOBS, SHARE, Choice, Range, check_parameters
+from splmll.docstrings import with_paragraphs
+from splmll.methods._base_learner import (
+    LOGISTIC_REGRESSIONS,
+    VOTING_CONSTRAINT,
+    BaseLearnerClassifier,
+)
 from splmll.methods._label_sets import (
     LabelSetEnsemble,
     LabelSetLearner,
@@ -29,7 +35,12 @@ from splmll.methods._label_sets import (
 )
 from splmll.methods._own_rule import fit_own_rule
 
-STRATEGIES = ("largest", "all")
+# Of the ensemble and of ``prune``.
+PRUNING_CONSTRAINTS: dict[str, Any] = {
+    "pruning": [Range(Integral, 0, None, closed="left")],
+    "strategy": [Choice("largest", "all")],
+    "subset_limit": [Range(Integral, 0, None, closed="left")],
+}
 
 # Pairs of a rare and a frequent set that are compared at the same time.
 _BLOCK_PAIRS = 2**23
@@ -40,6 +51,7 @@ MANY_LABEL_SETS = 100
 LOOSE_TOLERANCE = 1e-2
 
 
+@with_paragraphs
 class EnsembleOfPrunedSets(BaseLearnerClassifier):
     """Label powerset models on pruned label sets of random samples of the rows (EPS).
 
@@ -60,24 +72,27 @@ class EnsembleOfPrunedSets(BaseLearnerClassifier):
         Share of the rows that a member sees, above 0 and at most 1.
     pruning : int, default=2
         Label sets that occur at most so often in the sample are pruned (p); 0 prunes nothing. The
-        authors try 1 to 5. Larger is faster and loses more of the rare labels. A member with fewer
-        than two sets left prunes less; where hardly a set occurs twice, as with hundreds of labels,
-        it has almost as many classes as rows, and :class:`RAkEL` is the better choice.
+        authors try 1 to 5. Larger is faster. A member with fewer than two sets left prunes less;
+        where hardly a set occurs twice, as with hundreds of labels, it has almost as many classes
+        as rows, and :class:`RAkEL` is the better choice.
     strategy : {"largest", "all"}, default="largest"
         Which frequent subsets a row with a pruned set is used with: the largest ones, of
         equally large ones the most frequent (strategy A), or all large enough (B).
     subset_limit : int, default=3
         With "largest", how many subsets a row is used with at most; with "all", only subsets with
         more labels than this are used (b).
+    keep_labels : bool, default=True
+        Whether a label that no frequent set has is learnt all the same: a row with such labels is
+        also used with the set of them. False is the paper's: these labels have the score 0 for
+        every row, so that a ranking puts them last.
     voting : {"soft", "hard"}, default="soft"
         "hard" is the paper's: every member votes for the labels of its most likely set, and the
         score is the share of votes, of which there are only ``n_estimators + 1`` values, so that
         many labels tie. "soft" averages marginal probabilities, which ranks better and gives
         probabilities strictly between 0 and 1.
     threshold : float or str, default=0.5
-        A label is predicted where its score is at least the threshold. A name is a rule of
-        :data:`splmll.thresholds.RULES`, fitted on out-of-fold scores of the training data; the
-        authors choose a threshold by the cardinality.
+        {threshold}
+        The authors choose a threshold by the cardinality.
     n_jobs : int or None, default=None
         How many members to fit at the same time, as in joblib.
     random_state : int, RandomState instance or None, default=None
@@ -88,10 +103,8 @@ class EnsembleOfPrunedSets(BaseLearnerClassifier):
     members_ : list of LabelSetLearner
         The members: ``guard`` is the fitted base learner, ``sets`` its label sets, one row per
         class. Default base learners work on standardised features.
-    scaler_ : StandardScaler or None
-        The shared standardisation of the default base learner; None for sparse features.
-    thresholds_ : ndarray of shape (n_labels,)
-        Threshold of each label, NaN where the rule has none.
+    {scaler_}
+    {thresholds_}
 
     Examples
     --------
@@ -105,6 +118,15 @@ class EnsembleOfPrunedSets(BaseLearnerClassifier):
            [0, 0]])
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseLearnerClassifier._parameter_constraints,
+        **PRUNING_CONSTRAINTS,
+        "n_estimators": [COUNT],
+        "max_samples": [SHARE],
+        "keep_labels": ["boolean"],
+        "voting": VOTING_CONSTRAINT,
+        "n_jobs": N_JOBS,
+    }
     capabilities = Capabilities(
         sparse_labels=True,
         probabilities=True,
@@ -129,6 +151,7 @@ class EnsembleOfPrunedSets(BaseLearnerClassifier):
         pruning: int = 2,
         strategy: str = "largest",
         subset_limit: int = 3,
+        keep_labels: bool = True,
         voting: str = "soft",
         threshold: float | str = 0.5,
         n_jobs: int | None = None,
@@ -140,22 +163,20 @@ class EnsembleOfPrunedSets(BaseLearnerClassifier):
         self.pruning = pruning
         self.strategy = strategy
         self.subset_limit = subset_limit
+        self.keep_labels = keep_labels
         self.voting = voting
         self.threshold = threshold
         self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _fit(self, X: Any, Y: Any, sample_weight: np.ndarray | None = None) -> None:
-        self._check_parameters()
         self._set_threshold(fit_own_rule(self, X, Y, self.threshold, sample_weight=sample_weight))
         base, X = self._prepare_learner(X, sample_weight)
         if self.estimator is None and find_label_sets(Y)[0].shape[0] > MANY_LABEL_SETS:
             base.set_params(tol=LOOSE_TOLERANCE)
         samples = self._draw_samples(X.shape[0])
         self.members_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_member)(
-                base, X, Y, sample_weight, sample, self.pruning, self.strategy, self.subset_limit
-            )
+            delayed(_fit_member)(base, X, sample_weight, sample, self._prune(Y[sample]))
             for sample in samples
         )
         self._ensemble = LabelSetEnsemble(
@@ -165,6 +186,15 @@ class EnsembleOfPrunedSets(BaseLearnerClassifier):
     def _scores(self, X: Any) -> np.ndarray:
         return self._ensemble.scores(X, self.voting)
 
+    def _prune(self, Y: Any) -> tuple[np.ndarray, sparse.csr_array]:
+        return prune(
+            Y,
+            self.pruning,
+            strategy=self.strategy,
+            subset_limit=self.subset_limit,
+            keep_labels=self.keep_labels,
+        )
+
     def _draw_samples(self, n_rows: int) -> list[np.ndarray]:
         random = check_random_state(self.random_state)
         size = int(np.ceil(self.max_samples * n_rows))
@@ -173,22 +203,14 @@ class EnsembleOfPrunedSets(BaseLearnerClassifier):
             np.sort(random.choice(n_rows, size, replace=False)) for _ in range(self.n_estimators)
         ]
 
-    def _check_parameters(self) -> None:
-        if not isinstance(self.n_estimators, Integral) or self.n_estimators < 1:
-            raise ValueError(
-                f"n_estimators must be a whole number of at least 1, got {self.n_estimators!r}."
-            )
-        if not isinstance(self.max_samples, Real) or not 0 < self.max_samples <= 1:
-            raise ValueError(
-                "max_samples is a share of the rows, above 0 and at most 1, got "
-                f"{self.max_samples!r}: pass 1.0 to let every member see all rows."
-            )
-        _check_pruning(self.pruning, self.strategy, self.subset_limit)
-        check_voting(self.voting)
-
 
 def prune(
-    Y: Any, pruning: int = 2, *, strategy: str = "largest", subset_limit: int = 3
+    Y: Any,
+    pruning: int = 2,
+    *,
+    strategy: str = "largest",
+    subset_limit: int = 3,
+    keep_labels: bool = False,
 ) -> tuple[np.ndarray, sparse.csr_array]:
     """Keep the rows with frequent label sets; use the others with frequent subsets of theirs.
 
@@ -209,11 +231,14 @@ def prune(
         the one seen first (A); or all subsets with more than ``subset_limit`` labels (B).
     subset_limit : int, default=3
         The limit in both strategies (b).
+    keep_labels : bool, default=False
+        Whether rows with labels that no frequent set has are also used with the set of those.
 
     Returns
     -------
     rows : ndarray of shape (n_kept,)
-        Row numbers of Y: the rows with frequent sets, then the others, as often as used.
+        Row numbers of Y: the rows with frequent sets, then the others, as often as used, then
+        those for labels that would be lost.
     labels : CSR array of shape (n_kept, n_labels)
         Their labels.
 
@@ -232,8 +257,17 @@ def prune(
            [0, 1, 0],
            [1, 0, 0],
            [0, 1, 0]])
+
+    The last row and its label were lost. They need not be:
+
+    >>> rows, labels = prune(Y, pruning=1, keep_labels=True)
+    >>> rows
+    array([0, 1, 2, 3, 4, 4, 5])
+    >>> labels.toarray()[-1].astype(int)
+    array([0, 0, 1])
     """
-    _check_pruning(pruning, strategy, subset_limit)
+    given = {"pruning": pruning, "strategy": strategy, "subset_limit": subset_limit}
+    check_parameters(PRUNING_CONSTRAINTS, given, "prune")
     Y = sparse.csr_array(Y, dtype=np.float64)
     sets, classes = find_label_sets(Y)
     counts = np.bincount(classes)
@@ -246,7 +280,23 @@ def prune(
     of_rare_rows = sparse.coo_array(chosen[classes[rare_rows]])
     rows = np.concatenate([kept_rows, rare_rows[of_rare_rows.row]])
     new_classes = np.concatenate([classes[kept_rows], of_rare_rows.col])
-    return rows, sets[new_classes]
+    labels = sets[new_classes]
+    if keep_labels:
+        more_rows, more_labels = _lost_labels(Y, sets[frequent])
+        rows = np.concatenate([rows, more_rows])
+        labels = sparse.csr_array(sparse.vstack([labels, more_labels]))
+    return rows, labels
+
+
+def _lost_labels(
+    Y: sparse.csr_array, frequent_sets: sparse.csr_array
+) -> tuple[np.ndarray, sparse.csr_array]:
+    """Return the rows with labels that no frequent set has, and these labels of theirs."""
+    is_lost = frequent_sets.sum(axis=0) == 0
+    lost = sparse.csr_array(Y @ sparse.diags_array(is_lost.astype(np.float64)))
+    lost.eliminate_zeros()
+    rows = np.flatnonzero(np.diff(lost.indptr))
+    return rows, lost[rows]
 
 
 def _frequent_subsets(
@@ -287,27 +337,11 @@ def _frequent_subsets(
 def _fit_member(
     base: Any,
     X: Any,
-    Y: Any,
     sample_weight: np.ndarray | None,
     sample: np.ndarray,
-    pruning: int,
-    strategy: str,
-    subset_limit: int,
+    pruned: tuple[np.ndarray, sparse.csr_array],
 ) -> LabelSetLearner:
-    rows, labels = prune(Y[sample], pruning, strategy=strategy, subset_limit=subset_limit)
+    rows, labels = pruned
     used = sample[rows]
     weights = None if sample_weight is None else sample_weight[used]
     return fit_label_sets(base, X[used], labels, weights)
-
-
-def _check_pruning(pruning: Any, strategy: Any, subset_limit: Any) -> None:
-    if not isinstance(pruning, Integral) or pruning < 0:
-        raise ValueError(
-            f"pruning must be a whole number, 0 to prune nothing or more, got {pruning!r}."
-        )
-    if strategy not in STRATEGIES:
-        raise ValueError(f'strategy must be "largest" or "all", got {strategy!r}.')
-    if not isinstance(subset_limit, Integral) or subset_limit < 0:
-        raise ValueError(
-            f"subset_limit must be a whole number of at least 0, got {subset_limit!r}."
-        )

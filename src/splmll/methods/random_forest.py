@@ -12,16 +12,21 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
-from splmll.base import Capabilities, MultilabelClassifier
-from splmll.thresholds import check_rule, fit_threshold
+from splmll.base import Capabilities
+from splmll.constraints import COUNT, N_JOBS, RANDOM_STATE, SHARE, Choice, Range
+from splmll.docstrings import with_paragraphs
+from splmll.methods._row_weights import WeightedRowsClassifier
+from splmll.thresholds import THRESHOLD_CONSTRAINT, fit_threshold
 
 
-class ThresholdedRandomForest(MultilabelClassifier):
+@with_paragraphs
+class ThresholdedRandomForest(WeightedRowsClassifier):
     """Random forest whose trees predict all labels, cut where out-of-bag rows say.
 
     The trees of :class:`sklearn.ensemble.RandomForestClassifier` split for all labels together: a
@@ -57,8 +62,7 @@ class ThresholdedRandomForest(MultilabelClassifier):
         The forest over the labels with two values, None where there are none.
     constants_ : ndarray of shape (n_labels,)
         0 or 1 for a label with one value, NaN for the labels of the forest.
-    thresholds_ : ndarray of shape (n_labels,)
-        Threshold of each label, NaN where the rule has none.
+    {thresholds_}
 
     Examples
     --------
@@ -73,7 +77,17 @@ class ThresholdedRandomForest(MultilabelClassifier):
            [0, 1]])
     """
 
-    capabilities = Capabilities(probabilities=True, cost="trees x sqrt(D) N log N")
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_estimators": [COUNT],
+        "max_features": [COUNT, SHARE, Choice("sqrt", "log2"), None],
+        "min_samples_leaf": [COUNT, Range(Real, 0, 1, closed="neither")],
+        "threshold": THRESHOLD_CONSTRAINT,
+        "n_jobs": N_JOBS,
+        "random_state": RANDOM_STATE,
+    }
+    capabilities = Capabilities(
+        probabilities=True, sample_weight=True, cost="trees x sqrt(D) N log N"
+    )
     search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
         "max_features": ("sqrt", 0.2, 0.5),
         "min_samples_leaf": (1, 2, 5),
@@ -99,11 +113,10 @@ class ThresholdedRandomForest(MultilabelClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _fit(self, X: Any, Y: np.ndarray) -> None:
-        check_rule(self.threshold)
+    def _fit(self, X: Any, Y: np.ndarray, sample_weight: np.ndarray | None = None) -> None:
         self.constants_ = np.where(Y.min(axis=0) == Y.max(axis=0), Y[0], np.nan)
         varied = np.isnan(self.constants_)
-        self.forest_ = self._grow(X, Y[:, varied]) if varied.any() else None
+        self.forest_ = self._grow(X, Y[:, varied], sample_weight) if varied.any() else None
         # A fixed number needs no scores.
         rows, scores = self._out_of_bag(Y) if isinstance(self.threshold, str) else (Y, Y)
         self._set_threshold(fit_threshold(self.threshold, rows, scores))
@@ -120,7 +133,9 @@ class ThresholdedRandomForest(MultilabelClassifier):
         unseen = shares[:, :, 0].any(axis=1)
         return Y[unseen], scores[unseen]
 
-    def _grow(self, X: Any, Y: np.ndarray) -> RandomForestClassifier:
+    def _grow(
+        self, X: Any, Y: np.ndarray, sample_weight: np.ndarray | None
+    ) -> RandomForestClassifier:
         forest = RandomForestClassifier(
             self.n_estimators,
             max_features=self.max_features,
@@ -132,7 +147,7 @@ class ThresholdedRandomForest(MultilabelClassifier):
         with warnings.catch_warnings():
             # Rows that were never out of bag are left out of the tuning.
             warnings.filterwarnings("ignore", "Some inputs do not have OOB scores")
-            return forest.fit(X, Y.ravel() if Y.shape[1] == 1 else Y)
+            return forest.fit(X, Y.ravel() if Y.shape[1] == 1 else Y, sample_weight)
 
     def _scores(self, X: Any) -> np.ndarray:
         scores = np.tile(self.constants_, (X.shape[0], 1))

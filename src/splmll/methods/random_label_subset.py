@@ -17,10 +17,13 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from splmll.base import Capabilities
+from splmll.constraints import RANDOM_STATE
+from splmll.docstrings import with_paragraphs
 from splmll.methods._label_subset import LabelSubsetClassifier, order_by_content
 from splmll.methods._ridge import column_means
 
 
+@with_paragraphs
 class PBR(LabelSubsetClassifier):
     """Partial binary relevance (PBR), binary relevance with random discarding.
 
@@ -39,13 +42,12 @@ class PBR(LabelSubsetClassifier):
         training rows need no regression and are never drawn; where fewer others remain, all of
         them are taken.
     regressor : regressor or None, default=None
-        Learns the labels drawn; any with scikit-learn's API, cloned. It receives X as it is. None
-        is ridge regression on standardised features; sparse ones are only centred.
+        Learns the labels drawn.
+        {regressor}
     ridge : float, default=1.0
-        Penalty of the default regressor, as ``alpha`` of :class:`sklearn.linear_model.Ridge`.
+        {ridge}
     threshold : float or str, default=0.5
-        A label is predicted where its score is at least the threshold. A name is a rule of
-        :data:`splmll.thresholds.RULES`, fitted on out-of-fold scores of the training data.
+        {threshold}
     random_state : int, RandomState instance or None, default=None
         Seed of the draw. The same seed gives the same labels in whatever order their columns
         stand. Results differ much from seed to seed: report several.
@@ -58,12 +60,9 @@ class PBR(LabelSubsetClassifier):
         1 where a landmark is the label, else 0.
     intercept_ : ndarray of shape (n_labels,)
         Score of the discarded labels, 0 for the landmarks.
-    regressor_ : object
-        The fitted regressor of the landmarks.
-    label_mean_ : ndarray of shape (n_labels,)
-        Share of the training rows with each label.
-    thresholds_ : ndarray of shape (n_labels,)
-        Threshold of each label, NaN where the rule has none.
+    {regressor_of_landmarks_}
+    {label_mean_}
+    {thresholds_}
 
     Examples
     --------
@@ -77,7 +76,11 @@ class PBR(LabelSubsetClassifier):
     True
     """
 
-    capabilities = Capabilities(sparse_labels=True, cost="N D^2 + N D C")
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **LabelSubsetClassifier._parameter_constraints,
+        "random_state": RANDOM_STATE,
+    }
+    capabilities = Capabilities(sparse_labels=True, sample_weight=True, cost="N D^2 + N D C")
     search_space: ClassVar[Mapping[str, Sequence[Any]]] = {
         "n_landmarks": (0.25, 0.5, 0.75, 1.0),
         "ridge": (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0),
@@ -98,7 +101,7 @@ class PBR(LabelSubsetClassifier):
         self.threshold = threshold
         self.random_state = random_state
 
-    def _select(self, Y: Any, n_landmarks: int) -> np.ndarray:
+    def _select(self, Y: Any, n_landmarks: int, sample_weight: np.ndarray | None) -> np.ndarray:
         rng = check_random_state(self.random_state)
         mean = column_means(Y)
         order = order_by_content(Y, rng)
@@ -106,6 +109,6 @@ class PBR(LabelSubsetClassifier):
         drawn = rng.permutation(varying)[:n_landmarks]
         landmarks = np.sort(drawn)
         self.recovery_ = np.eye(Y.shape[1])[landmarks]
-        self.intercept_ = mean
+        self.intercept_ = column_means(Y, sample_weight)
         self.intercept_[landmarks] = 0.0
         return landmarks

@@ -14,25 +14,31 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import comb
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.parallel import Parallel, delayed
 
 from splmll.base import Capabilities
-from splmll.methods._base_learner import LOGISTIC_REGRESSIONS, BaseLearnerClassifier
+from splmll.constraints import COUNT, N_JOBS
+from splmll.docstrings import with_paragraphs
+from splmll.methods._base_learner import (
+    LOGISTIC_REGRESSIONS,
+    VOTING_CONSTRAINT,
+    BaseLearnerClassifier,
+)
 from splmll.methods._label_sets import (
     LabelSetEnsemble,
     LabelSetLearner,
     fit_label_sets,
 )
+from splmll.methods._one_vs_rest import OneVsRestLogistic
 from splmll.methods._own_rule import fit_own_rule
 
 
+@with_paragraphs
 class RAkEL(BaseLearnerClassifier):
     """Label powerset models on random groups of k labels (RAkEL).
 
@@ -47,7 +53,9 @@ class RAkEL(BaseLearnerClassifier):
     estimator : classifier or None, default=None
         The base learner, cloned for every group. None is multinomial logistic regression
         (``LogisticRegression(max_iter=1000)``) on features standardised once for all groups;
-        sparse ones are left as they are. A base learner you give receives X as it is.
+        sparse ones are left as they are, and every label set has a logistic regression against
+        the rest, so that rare labels do not inherit weights of others in their group. A base
+        learner you give receives X as it is.
     labelset_size : int, default=3
         Labels in a group (k), at most all of them. Larger groups model more of the dependence
         between labels, with up to ``2 ** labelset_size`` classes.
@@ -64,8 +72,7 @@ class RAkEL(BaseLearnerClassifier):
         half of the votes is enough for a threshold of 0.5. "soft" averages marginal probabilities,
         which ranks better and gives probabilities strictly between 0 and 1.
     threshold : float or str, default=0.5
-        A label is predicted where its score is at least the threshold. A name is a rule of
-        :data:`splmll.thresholds.RULES`, fitted on out-of-fold scores of the training data.
+        {threshold}
     n_jobs : int or None, default=None
         How many groups to fit at the same time, as in joblib.
     random_state : int, RandomState instance or None, default=None
@@ -80,10 +87,8 @@ class RAkEL(BaseLearnerClassifier):
         The models in the same order: ``guard`` is the fitted base learner, ``sets`` its label
         sets, one row per class with a column for every label of the problem. Default base
         learners work on standardised features.
-    scaler_ : StandardScaler or None
-        The shared standardisation of the default base learner; None for sparse features.
-    thresholds_ : ndarray of shape (n_labels,)
-        Threshold of each label, NaN where the rule has none.
+    {scaler_}
+    {thresholds_}
 
     Examples
     --------
@@ -101,9 +106,12 @@ class RAkEL(BaseLearnerClassifier):
 
     _former_names: ClassVar[dict[str, str]] = {"n_models": "n_estimators"}
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "labelset_size": [Interval(Integral, 1, None, closed="left")],
-        "n_estimators": [Interval(Integral, 1, None, closed="left"), None],
-        "voting": [StrOptions({"soft", "hard"})],
+        **BaseLearnerClassifier._parameter_constraints,
+        "labelset_size": [COUNT],
+        "n_estimators": [COUNT, None],
+        "overlapping": ["boolean"],
+        "voting": VOTING_CONSTRAINT,
+        "n_jobs": N_JOBS,
     }
     capabilities = Capabilities(
         sparse_labels=True,
@@ -144,6 +152,8 @@ class RAkEL(BaseLearnerClassifier):
     def _fit(self, X: Any, Y: Any, sample_weight: np.ndarray | None = None) -> None:
         self._set_threshold(fit_own_rule(self, X, Y, self.threshold, sample_weight=sample_weight))
         base, X = self._prepare_learner(X, sample_weight)
+        if self.estimator is None and sparse.issparse(X):
+            base = OneVsRestLogistic(base.C)
         n_labels = Y.shape[1]
         self.labelsets_ = self._draw(n_labels)
         columns = sparse.csc_array(Y)

@@ -7,7 +7,7 @@ was not trained on.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.optimize import minimize
@@ -16,16 +16,17 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.utils.parallel import Parallel, delayed
 
 from splmll.arrays import dense
+from splmll.constraints import Choice
+from splmll.docstrings import with_paragraphs
 from splmll.model_selection._out_of_fold import MetaMultilabelClassifier, OutOfFoldScores
 from splmll.scores import choose_method, scores_of
 from splmll.thresholds import GlobalThreshold
-
-METHODS = ("sigmoid", "isotonic")
 
 # A label with fewer rows of either kind shares one curve with all labels together.
 MIN_OF_EACH_KIND = 5
 
 
+@with_paragraphs
 class MultilabelCalibrator(MetaMultilabelClassifier):
     """Learn, label by label, how often a label is relevant at a given out-of-fold score.
 
@@ -36,19 +37,15 @@ class MultilabelCalibrator(MetaMultilabelClassifier):
     Parameters
     ----------
     estimator : classifier
-        Any multi-label classifier with ``decision_function`` or ``predict_proba``. It receives X
-        as it was given, a DataFrame as a DataFrame. A ``sklearn.frozen.FrozenEstimator`` is not
-        fitted again: the curves are then learnt from its scores on all rows of ``fit``, which
-        should be rows it has not seen.
+        Any multi-label classifier with ``decision_function`` or ``predict_proba``.
+        {inner_estimator}
     method : {"sigmoid", "isotonic"}, default="sigmoid"
         A logistic curve (Platt, 1999; with his smoothed targets), or an increasing step function,
         which fits any shape but needs many rows.
-    cv : int, splitter or iterable of (train, test), default=5
-        Number of folds, stratified by labels and shuffled, or any splitter of scikit-learn.
+    {cv}
     n_jobs : int or None, default=None
         How many folds, then labels, to fit at the same time, as in joblib.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the folds. The inner estimator keeps its own.
+    {seed_of_folds}
 
     Attributes
     ----------
@@ -82,6 +79,11 @@ class MultilabelCalibrator(MetaMultilabelClassifier):
     True
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **MetaMultilabelClassifier._parameter_constraints,
+        "method": [Choice("sigmoid", "isotonic")],
+    }
+
     curves_: list[Any]
     score_method_: str
 
@@ -101,10 +103,6 @@ class MultilabelCalibrator(MetaMultilabelClassifier):
         self.random_state = random_state
 
     def _fit(self, X: Any, Y: Any) -> None:
-        if self.method not in METHODS:
-            raise ValueError(
-                f"Unknown calibration method {self.method!r}: use one of {', '.join(METHODS)}."
-            )
         self._fit_inner(X, Y)
         self.score_method_ = choose_method(self.estimator_, "decision_function", "predict_proba")
         found = self._out_of_fold(X, Y, self.score_method_)

@@ -6,15 +6,17 @@ The inner classifier is fitted once per fold to get those scores and once more o
 from __future__ import annotations
 
 from copy import copy
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
+from splmll.constraints import Choice
+from splmll.docstrings import with_paragraphs
 from splmll.model_selection._out_of_fold import MetaMultilabelClassifier, OutOfFoldScores
 from splmll.scores import choose_method, scores_of
-from splmll.thresholds import MIN_ROWS, check_rule, fit_threshold, informed_cells
+from splmll.thresholds import MIN_ROWS, THRESHOLD_CONSTRAINT, fit_threshold, informed_cells
 
 METHODS = ("predict_proba", "decision_function")
 
@@ -22,6 +24,7 @@ METHODS = ("predict_proba", "decision_function")
 _SAMPLE_ROWS = 200
 
 
+@with_paragraphs
 class ThresholdTuner(MetaMultilabelClassifier):
     """Learn from out-of-fold scores where to cut, and predict with these thresholds.
 
@@ -32,25 +35,21 @@ class ThresholdTuner(MetaMultilabelClassifier):
     ----------
     estimator : classifier
         Any multi-label classifier with ``predict_proba`` or ``decision_function``, also one whose
-        ``predict_proba`` is a list of arrays (trees, neighbours). It receives X as it was given,
-        a DataFrame as a DataFrame. A ``sklearn.frozen.FrozenEstimator`` is not fitted again: the
-        thresholds are then learnt from its scores on all rows of ``fit``, which should be rows it
-        has not seen.
+        ``predict_proba`` is a list of arrays (trees, neighbours).
+        {inner_estimator}
     rule : float or str, default="micro_f1"
         One of :data:`splmll.thresholds.RULES`, see :func:`splmll.thresholds.fit_threshold`, or a
         fixed threshold. With fewer than 50 rows, or a fixed threshold, nothing is tuned and no
         folds are fitted; the threshold is then 0.5 for probabilities and 0 for a decision function.
     never_empty : bool, default=False
         Give a row without a label its best-ranked one.
-    cv : int, splitter or iterable of (train, test), default=5
-        Number of folds, stratified by labels and shuffled, or any splitter of scikit-learn.
+    {cv}
     method : {"auto", "predict_proba", "decision_function"}, default="auto"
         Which scores to cut. ``"auto"`` takes ``predict_proba`` where there is one, because
         probabilities of different labels can be compared.
     n_jobs : int or None, default=None
         How many folds to fit at the same time, as in joblib.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the folds. The inner estimator keeps its own.
+    {seed_of_folds}
 
     Attributes
     ----------
@@ -58,8 +57,7 @@ class ThresholdTuner(MetaMultilabelClassifier):
         The inner classifier, fitted on all rows.
     threshold_ : Threshold
         The fitted rule.
-    thresholds_ : ndarray of shape (n_labels,)
-        Threshold of each label, NaN where the rule has none.
+    {thresholds_}
     method_ : str
         The method whose scores are cut.
     constant_scores_ : ndarray of shape (n_labels,)
@@ -88,6 +86,13 @@ class ThresholdTuner(MetaMultilabelClassifier):
     >>> model.predict(X[:2]).shape
     (2, 3)
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **MetaMultilabelClassifier._parameter_constraints,
+        "rule": THRESHOLD_CONSTRAINT,
+        "never_empty": ["boolean"],
+        "method": [Choice("auto", *METHODS)],
+    }
 
     method_: str
     constant_scores_: np.ndarray
@@ -120,13 +125,11 @@ class ThresholdTuner(MetaMultilabelClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Features.
+        {X}
 
         Returns
         -------
-        probabilities : ndarray of shape (n_rows, n_labels)
-            Values between 0 and 1. For a vector ``y`` one column for each of its values.
+        {probabilities}
         """
         check_is_fitted(self)
         by_scores = self.method_ == "predict_proba" or self.label_format_.kind == "vector"
@@ -137,11 +140,6 @@ class ThresholdTuner(MetaMultilabelClassifier):
         return by_probability.predict_proba(X)
 
     def _fit(self, X: Any, Y: Any) -> None:
-        check_rule(self.rule)
-        if self.method != "auto" and self.method not in METHODS:
-            raise ValueError(
-                f"Unknown method {self.method!r}: use 'auto', {' or '.join(map(repr, METHODS))}."
-            )
         self._fit_inner(X, Y)
         names = METHODS if self.method == "auto" else (self.method,)
         self.method_ = choose_method(self.estimator_, *names)

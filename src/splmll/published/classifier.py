@@ -10,7 +10,7 @@ import copy
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,11 +22,22 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from torch import Tensor, nn
 
 from splmll.base import Capabilities, MultilabelClassifier
 from splmll.callbacks import CallbackSupportMixin, FitProgress, with_callbacks
+from splmll.constraints import (
+    COUNT,
+    FINITE,
+    LAYER_SIZES,
+    NOT_NEGATIVE,
+    POSITIVE,
+    RANDOM_STATE,
+    SHARE_BELOW_ONE,
+    Choice,
+    Range,
+)
+from splmll.docstrings import with_paragraphs
 from splmll.neural import Logistic, Standardise, forward, multilayer_perceptron
 from splmll.published.algorithm1 import (
     EMBEDDING_ONLY,
@@ -49,6 +60,7 @@ NETWORK_RATE, LINEAR_RATE = 3e-4, 1e-3  # chosen on validation rows, see the cla
 NEGLIGIBLE = 1e-6  # a row of B below this share of the largest is no landmark
 
 
+@with_paragraphs
 class PublishedSPLMLL(CallbackSupportMixin, MultilabelClassifier):
     """The system of the SPL-MLL paper, as published.
 
@@ -129,17 +141,14 @@ class PublishedSPLMLL(CallbackSupportMixin, MultilabelClassifier):
         takes the sums over rows of an average batch, so that penalties weigh the same.
     learning_rate : float or None, default=None
         Step size of Adam. None: 3e-4 for the network and 1e-3 for the linear map.
-    max_epochs : int, default=200
-        Largest number of passes over the training rows.
+    {max_epochs}
     patience : int, default=10
-        Epochs without improvement on the held-out rows before training stops.
+        {patience}
     validation_fraction : float or None, default=0.1
         Share of the rows that is held out. None trains on all rows for ``max_epochs``, and so do
         data sets of fewer than 50 rows.
-    random_state : int, RandomState or None, default=None
-        Seed; the same seed gives the same model.
-    device : str, default="auto"
-        Where the network is trained: "cpu", "cuda", or "auto" for a GPU where there is one.
+    {random_state}
+    {device}
 
     Attributes
     ----------
@@ -168,17 +177,11 @@ class PublishedSPLMLL(CallbackSupportMixin, MultilabelClassifier):
         Epochs, or rounds of the exact solver.
     embedding_ : torch.nn.Module
         f.
-    label_names_in_ : ndarray of str
-        Names of the labels, where Y was a DataFrame.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Names of the features, where X was a DataFrame.
+    {names_}
 
     References
     ----------
-    .. [1] J. Li, C. Zhang, P. Zhu, B. Wu, L. Chen, Q. Hu. SPL-MLL: Selecting Predictable Landmarks
-       for Multi-Label Learning. ECCV 2020.
+    {paper}
 
     Examples
     --------
@@ -199,25 +202,25 @@ class PublishedSPLMLL(CallbackSupportMixin, MultilabelClassifier):
 
     capabilities = Capabilities(unknown_labels=True, cost="epochs N; linear and exact: N D^2 + C^3")
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "linear": ["boolean"],
-        "solver": [StrOptions({"algorithm1", "simultaneous", "exact"})],
-        "selection": [StrOptions({"soft", "full", "hard", "all"})],
-        "lambda1": [Interval(Real, 0, None, closed="left")],
-        "lambda2": [Interval(Real, 0, None, closed="left")],
-        "rho": [Interval(Real, 0, None, closed="left")],
-        "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
+        "solver": [Choice("algorithm1", "simultaneous", "exact")],
+        "selection": [Choice("soft", "full", "hard", "all")],
+        "lambda1": [NOT_NEGATIVE],
+        "lambda2": [NOT_NEGATIVE],
+        "rho": [NOT_NEGATIVE],
+        "n_landmarks": [COUNT, None],
         "joint": ["boolean"],
-        "hidden_layer_sizes": ["array-like"],
-        "dropout": [Interval(Real, 0, 1, closed="left")],
-        "output": [StrOptions({"sigmoid", "identity"})],
-        "threshold": [Interval(Real, None, None, closed="neither")],
-        "batch_size": [Interval(Integral, 1, None, closed="left"), None],
-        "learning_rate": [Interval(Real, 0, None, closed="neither"), None],
-        "max_epochs": [Interval(Integral, 1, None, closed="left")],
-        "patience": [Interval(Integral, 1, None, closed="left")],
-        "validation_fraction": [Interval(Real, 0, 1, closed="neither"), None],
-        "random_state": ["random_state"],
+        "hidden_layer_sizes": [LAYER_SIZES],
+        "dropout": [SHARE_BELOW_ONE],
+        "output": [Choice("sigmoid", "identity")],
+        "threshold": [FINITE],
+        "batch_size": [COUNT, None],
+        "learning_rate": [POSITIVE, None],
+        "max_epochs": [COUNT],
+        "patience": [COUNT],
+        "validation_fraction": [Range(Real, 0, 1, closed="neither"), None],
+        "random_state": RANDOM_STATE,
         "device": [str],
     }
 
@@ -561,11 +564,6 @@ class PublishedSPLMLL(CallbackSupportMixin, MultilabelClassifier):
         if self.selection == "full" and self.solver == "exact":
             raise ValueError(
                 'selection="full" needs gradient steps: solver="exact" has diagonal B.'
-            )
-        if any(not isinstance(size, Integral) or size < 1 for size in self.hidden_layer_sizes):
-            raise ValueError(
-                f"hidden_layer_sizes={self.hidden_layer_sizes!r} must be whole numbers of at "
-                "least 1, such as (512, 64)."
             )
         defaults = {
             name: parameter.default
