@@ -543,6 +543,27 @@ def test_many_numbers_are_pasted_and_no_landmarks_are_hidden(
     assert opened.complaints == []
 
 
+def test_a_model_is_chosen_while_another_is_asked_about_its_landmarks(open_page: Open) -> None:
+    opened = open_page(wait=False)
+    page = opened.page
+    held: list[Any] = []
+    page.route(re.compile("/recover"), held.append)
+    page.reload()
+    page.locator("#work").wait_for()
+    for _ in range(100):
+        if held:
+            break
+        page.wait_for_timeout(50)
+    page.get_by_label("Model").select_option("numbers")
+    page.get_by_label(f"{N_NUMBERS} numbers").wait_for()
+    with page.expect_response(re.compile("/recover")):
+        held[0].continue_()
+    page.wait_for_timeout(500)
+    assert len(held) == 1
+    assert not page.locator("#what-if").is_visible()
+    assert opened.complaints == []
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -121,7 +121,8 @@ function landmarkSwitches({ ask, tagsIn, isLandmark, onPoint, onPick }) {
   return {
     build(names) {
       answers = new Map(names.map((name) => [name, null]));
-      latestAnswer = null;
+      start = new Map(answers); // an answer about the model before is on its way to no one
+      atStart = latestAnswer = null;
       bars.forget();
       build(names);
     },
