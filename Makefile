@@ -75,11 +75,15 @@ test-browser: $(STAMP) $(AXE) docs  ## the pages in a real headless Chromium, se
 CHECKS := lint test docs test-browser
 
 check:  ## everything a change must pass, cheapest first; stops at what fails
-	@for stage in $(CHECKS); do \
+	@summary=""; result=passed; \
+	for stage in $(CHECKS); do \
+	  if [ $$result = failed ]; then summary="$$summary\n  $$stage not run"; continue; fi; \
 	  echo "== make $$stage"; start=$$(date +%s); \
-	  $(MAKE) --no-print-directory $$stage || { echo "== make $$stage failed"; exit 1; }; \
-	  echo "== make $$stage passed in $$(( ($$(date +%s) - start + 30) / 60 )) minutes"; \
-	done
+	  $(MAKE) --no-print-directory $$stage || result=failed; \
+	  seconds=$$(( $$(date +%s) - start )); \
+	  summary="$$summary\n  $$stage $$result in $$(( seconds / 60 )) min $$(( seconds % 60 )) s"; \
+	done; \
+	printf "== make check$$summary\n"; [ $$result = passed ]
 
 mutants: $(STAMP)  ## a seeded sample of changed code (RUNS=40, SEED=0), and what of it no test notices
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet -c constraints.txt -e ".[mutants]"

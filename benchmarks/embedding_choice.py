@@ -17,10 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from benchmarks.landmark_selection import split
-from benchmarks.measuring import one_thread
+from benchmarks.measuring import end_with_table, one_thread
 from splmll import SPLMLL
 from splmll.embeddings import Blend, Kernel, KernelSVM, Linear, Network, OneVsRest, Trees
 
@@ -71,9 +70,7 @@ def main() -> None:
             for embedding in options.embeddings:
                 lines.append(measured(name, embedding, options.rows))
                 print(json.dumps(lines[-1]), flush=True)
-    print(pd.DataFrame(lines).round(4).to_string(index=False))
-    if options.out:
-        options.out.write_text(json.dumps(lines, indent=1))
+    end_with_table(lines, options.out)
 
 
 if __name__ == "__main__":

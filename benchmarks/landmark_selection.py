@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -125,10 +125,10 @@ class Bench:
         found = learned.scores(self.F_test[:, learned.outputs])
         return evaluate(self.Y_test, found, threshold.apply(found), MEASURES)
 
-    def run(self) -> list[dict[str, Any]]:
+    def run(self, shares: Sequence[float]) -> list[dict[str, Any]]:
         """Measure every selection at every share."""
         lines = []
-        for share in SHARES:
+        for share in shares:
             k = max(1, round(share * self.Y.shape[1]))
             for name, pick in self.selections().items():
                 tried = [self.measured(landmarks) for landmarks in pick(k)]
@@ -138,14 +138,14 @@ class Bench:
         return lines
 
 
-def as_they_are(name: str) -> list[dict[str, Any]]:
+def as_they_are(name: str, shares: Sequence[float]) -> list[dict[str, Any]]:
     """Measure other methods with their ridge chosen on a held-out fifth of the training rows."""
     X, Y, X_test, Y_test = split(name)
     learn, X_watch, Y_learn, Y_watch = multilabel_train_test_split(
         X, Y, test_size=0.2, random_state=0
     )
     lines = []
-    for share in SHARES:
+    for share in shares:
         k = max(1, round(share * Y.shape[1]))
         for make in (MOPLMS, MLCSSP, PBR, CPLST):
             size = "n_components" if make is CPLST else "n_landmarks"
@@ -196,13 +196,14 @@ def main() -> None:
         choices=("selections", "methods"),
         help="ways to select with everything else the same, or whole methods as they are",
     )
+    parser.add_argument("--shares", nargs="+", type=float, default=SHARES, help="of the labels")
     parser.add_argument("--out", type=Path, help="write all lines as JSON")
     arguments = parser.parse_args()
-    runs = {"selections": lambda name: Bench(name).run(), "methods": as_they_are}
+    runs = {"selections": lambda name, shares: Bench(name).run(shares), "methods": as_they_are}
     lines: list[dict[str, Any]] = []
     for kind in arguments.tables:
-        found = [line for name in arguments.data for line in runs[kind](name)]
-        cells = 2 * len(SHARES) * len(arguments.data)
+        found = [line for name in arguments.data for line in runs[kind](name, arguments.shares)]
+        cells = 2 * len(arguments.shares) * len(arguments.data)
         print(f"\n{kind}: cells won or within {CLOSE} of the first, of {cells}:")
         print(first_or_close(pd.DataFrame(found)).to_string())
         lines += found

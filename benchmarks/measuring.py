@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import psutil
 import scipy
 import sklearn
@@ -229,6 +230,13 @@ def write_json(content: Any, path: Path) -> None:
     """Write one JSON file, whole or not at all."""
     with atomic_write(path) as part:
         part.write_text(json.dumps(content, indent=1))
+
+
+def end_with_table(lines: Sequence[Mapping[str, Any]], out: Path | None) -> None:
+    """Print lines that were measured as one table, and write them as JSON on request."""
+    print(pd.DataFrame(lines).round(4).to_string(index=False))
+    if out is not None:
+        write_json(lines, out)
 
 
 def main(measure: Callable[[bool], Iterable[Finding]], description: str) -> None:

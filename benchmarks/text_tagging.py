@@ -23,7 +23,6 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-import pandas as pd
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.multiclass import OneVsRestClassifier
@@ -31,7 +30,7 @@ from sklearn.svm import LinearSVC
 
 from benchmarks.generated import text_problem
 from benchmarks.landmark_selection import split
-from benchmarks.measuring import in_own_process, one_thread
+from benchmarks.measuring import end_with_table, in_own_process, one_thread
 from splmll import SPLMLL, evaluate
 from splmll.metrics import average_precision, precision_at_k
 from splmll.model_selection import multilabel_train_test_split
@@ -179,9 +178,7 @@ def main() -> None:
             found = in_own_process("text_tagging", "many_labels", method=method, n_labels=n_labels)
             lines.append({"data": f"{n_labels} labels, generated", "method": method, **found})
             print(json.dumps(lines[-1]), flush=True)
-    print(pd.DataFrame(lines).round(4).to_string(index=False))
-    if options.out:
-        options.out.write_text(json.dumps(lines, indent=1))
+    end_with_table(lines, options.out)
 
 
 if __name__ == "__main__":

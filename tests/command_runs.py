@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from splmll.cli import main
+from warm_processes import run_apart
 
 
 def trouble(said: str) -> str:
@@ -25,8 +26,13 @@ def here(capfd, *arguments: object) -> tuple[int, str, str]:
     return int(end.value.code or 0), printed.out, printed.err
 
 
-def apart(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a command in a process of its own."""
+def apart(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """Run a command in a process of its own, which has the imports behind it."""
+    return run_apart(main, [*map(str, arguments)], environment={**os.environ, "COLUMNS": "100"})
+
+
+def typed(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a command as from a shell, in an interpreter of its own."""
     return subprocess.run(
         [sys.executable, "-m", "splmll", *map(str, arguments)],
         capture_output=True,

@@ -68,6 +68,7 @@ TESTS: dict[str, tuple[str, ...]] = {
             "_inputs": ("test_bipartition", "test_ranking"),
             "_ranks": ("test_ranking",),
             "bipartition": ("test_bipartition",),
+            "grouped": ("test_grouped",),
             "ranking": ("test_ranking",),
             "registry": ("test_registry", "test_scorers"),
             "scorers": ("test_scorers", "test_registry"),

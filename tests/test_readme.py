@@ -12,6 +12,8 @@ import pandas as pd
 import pytest
 
 from markdown_blocks import ROOT, anchors, blocks, links, python_blocks, run_block
+from splmll.cli import main
+from warm_processes import run_apart
 
 mpl.use("Agg")
 
@@ -56,9 +58,7 @@ def test_the_two_commands_and_all_others_of_make_are_targets():
 
 def run(command, folder):
     _, *arguments = shlex.split(command)
-    ran = subprocess.run(
-        [sys.executable, "-m", "splmll", *arguments], capture_output=True, text=True, cwd=folder
-    )
+    ran = run_apart(main, arguments, folder=folder)
     assert ran.returncode == 0, f"{command}\n{ran.stdout}\n{ran.stderr}"
     return ran.stdout
 

@@ -169,6 +169,7 @@ def train(
     rows: np.ndarray | None = None,
     validation: np.ndarray | None = None,
     on_epoch: Callable[[int, float], bool] | None = None,
+    sample_weight: np.ndarray | None = None,
 ) -> tuple[nn.Module, list[dict[str, float]]]:
     """Train a module and return it with its history.
 
@@ -198,6 +199,9 @@ def train(
         for ``max_epochs``.
     on_epoch : callable, optional
         ``on_epoch(epoch, loss)``; returning True stops training.
+    sample_weight : ndarray of shape (n_rows,), optional
+        Weights of all rows in the loss, by which their known labels are multiplied. Only their
+        proportions count: the steps are as long as without weights.
 
     Returns
     -------
@@ -209,10 +213,13 @@ def train(
     source = X if isinstance(X, Rows) else Rows(X, device)
     known = torch.as_tensor(~np.isnan(Y), dtype=torch.float32).to(device)
     targets = torch.as_tensor(np.nan_to_num(Y), dtype=torch.float32).to(device)
+    if sample_weight is not None:
+        share = sample_weight / sample_weight.mean()
+        known *= torch.as_tensor(share, dtype=torch.float32)[:, None].to(device)
     index = torch.as_tensor(np.arange(len(Y)) if rows is None else rows)
     watched = None if validation is None else torch.as_tensor(validation)
     processes = training_processes(device)
-    processes.check_same(seed, training, Y, rows, validation)
+    processes.check_same(seed, training, Y, rows, validation, sample_weight)
     with reproducible(seed, device):
         module = build().to(device)
         replica = processes.replicate(module, seed)

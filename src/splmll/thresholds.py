@@ -15,6 +15,8 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
+from splmll.constraints import FINITE, Choice
+
 RULES = (
     "micro_f1",
     "macro_f1",
@@ -27,6 +29,9 @@ RULES = (
 )
 
 _FORMER_RULES = {rule.replace("_", "-"): rule for rule in RULES if "_" in rule}
+
+#: What ``threshold`` may be in every estimator, as a row of ``_parameter_constraints``.
+THRESHOLD_CONSTRAINT: list[Any] = [FINITE, Choice(*RULES, former=_FORMER_RULES)]
 
 # Fewer rows are too few to learn a threshold from: the default is kept.
 MIN_ROWS = 50

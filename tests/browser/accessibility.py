@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
 # `make test-browser` puts it there; SPLMLL_AXE names one that is elsewhere.
-_PLACE = Path(__file__).parents[2] / ".venv" / "axe.min.js"
+_PLACE = Path(sys.prefix) / "axe.min.js"
 NO_AXE = "axe-core is not there; `make test-browser` fetches it"
 
 

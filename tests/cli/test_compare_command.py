@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from command_runs import apart, here
+from command_runs import apart, here, typed
 from splmll.datasets import Dataset, write_dataset
 
 
@@ -29,7 +29,7 @@ def corners(tmp_path) -> Path:
 def test_from_a_file_to_a_table_and_a_report(corners, tmp_path) -> None:
     out = tmp_path / "out"
     command = ["compare", corners, "-m", "plst,ML-kNN", "--out", out, "--jobs", 1]
-    ran = apart(*command)
+    ran = typed(*command)
     assert ran.returncode == 0, ran.stderr
     assert "PLST" in ran.stdout
     assert "ML-kNN" in ran.stdout

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from command_runs import apart, here
+from command_runs import here, typed
 from splmll.datasets import Dataset
 from splmll.tagging import Tagger
 
@@ -46,7 +46,7 @@ def folder(tmp_path_factory) -> Path:
 @pytest.mark.slow
 def test_export_as_a_process(folder: Path) -> None:
     file = folder / "model.onnx"
-    ran = apart("export", folder / "linear", file)
+    ran = typed("export", folder / "linear", file)
     assert (ran.returncode, ran.stderr) == (0, "")
     assert f"Wrote {file} (" in ran.stdout
     assert "Input features: 2 columns" in ran.stdout

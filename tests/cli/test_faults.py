@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from command_runs import apart, here, trouble
+from command_runs import here, trouble, typed
 from crash_states import recorded
 from faults import FAULTS, Failing, calls_in, files_in
 from splmll.tagging import Tagger, read_examples
@@ -125,11 +125,11 @@ def test_a_terminal_without_the_characters(tmp_path: Path) -> None:
     rows = [f"{kinds[k % 2][0]} word{k % 7},{kinds[k % 2][1]}" for k in range(60)]
     table.write_text("\n".join(["body,tags", *rows]), encoding="utf-8")
     old = {"PYTHONIOENCODING": "cp1252"}
-    done = apart("fit", table, "--labels", "tags", "--text", "body", "--out", model, **old)
+    done = typed("fit", table, "--labels", "tags", "--text", "body", "--out", model, **old)
     assert done.returncode == 0, done.stderr
     assert r"\u0142\u0105ka" in done.stdout
     assert Tagger.load(model).label_names == ["łąka 😀", "źle"]
-    done = apart("predict", model, table, "--json", **old)
+    done = typed("predict", model, table, "--json", **old)
     assert done.returncode == 0, done.stderr
     found = [json.loads(line)["tags"] for line in done.stdout.splitlines()]
     assert ["łąka 😀"] in found

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from command_runs import apart, here, trouble
+from command_runs import apart, here, trouble, typed
 from splmll.cli._show import show_table
 from splmll.datasets import Dataset, read_table
 from splmll.persistence import load
@@ -23,7 +23,7 @@ def folder(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("tagging")
     write_notes(folder / "notes.csv", 200)
     write_notes(folder / "new.csv", 120, seed=1)
-    ran = apart(
+    ran = typed(
         "fit", folder / "notes.csv", "--text", "body", "--labels", "tags", "--ignore", "id",
         "--out", folder / "model",
     )  # fmt: skip

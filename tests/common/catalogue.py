@@ -62,7 +62,7 @@ ESTIMATORS: list[Any] = [
     EnsembleOfClassifierChains(n_estimators=3),
     CalibratedLabelRanking(),
     CalibratedLabelRanking(
-        DecisionTreeClassifier(max_depth=3), threshold="per_label", random_state=0
+        DecisionTreeClassifier(max_depth=3), voting="soft", threshold="per_label", random_state=0
     ),
     PLST(1.0, regressor=LinearSVR(C=0.1, random_state=0), threshold="per_label"),
     CPLST(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-import subprocess
+import runpy
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +14,7 @@ import matplotlib as mpl
 import pytest
 
 from splmll.datasets.digit_scenes import DIGIT_NAMES
+from warm_processes import run_apart
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]\d+)?")
@@ -182,14 +183,15 @@ STORIES: dict[str, Callable[[str], None]] = {
 }
 
 
-# As `python NAME.py` does, and then says how many figures are open.
-RUN_AND_COUNT = """
-import os, runpy, sys
-sys.path.insert(0, os.path.dirname(sys.argv[1]))
-runpy.run_path(sys.argv[1], run_name="__main__")
-import matplotlib.pyplot as plt
-print("figures:", len(plt.get_fignums()))
-"""
+def run_and_count(story: Path) -> None:
+    """Do as ``python NAME.py`` does, and then say how many figures are open."""
+    sys.dont_write_bytecode = True
+    sys.argv = [str(story)]
+    sys.path.insert(0, str(story.parent))
+    runpy.run_path(str(story), run_name="__main__")
+    import matplotlib.pyplot as plt
+
+    print("figures:", len(plt.get_fignums()))
 
 
 @pytest.mark.slow
@@ -206,13 +208,8 @@ def test_story(name: str, tmp_path: Path) -> None:
     # The list of fonts is matplotlib's, and takes seconds to make.
     environment |= {"MPLBACKEND": "Agg", "MPLCONFIGDIR": mpl.get_cachedir()}
     before = contents(EXAMPLES)
-    ran = subprocess.run(
-        [sys.executable, "-c", RUN_AND_COUNT, str(EXAMPLES / f"{name}.py")],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        cwd=folders["here"],
-        env=environment,
+    ran = run_apart(
+        run_and_count, EXAMPLES / f"{name}.py", folder=folders["here"], environment=environment
     )
     assert ran.returncode == 0, ran.stderr
     printed, _, figures = ran.stdout.rpartition("figures: ")

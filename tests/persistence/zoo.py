@@ -483,6 +483,7 @@ MODELS: dict[str, Callable[[], Model]] = {
     "LabelPowerset": _method("LabelPowerset"),
     "EnsembleOfPrunedSets": _method("EnsembleOfPrunedSets", n_estimators=2, pruning=1),
     "RAkEL": _method("RAkEL", labelset_size=2, n_estimators=2),
+    "RAkEL sparse": _method("RAkEL", labelset_size=2, n_estimators=2, rows=SPARSE),
     "EnsembleOfClassifierChains": _method("EnsembleOfClassifierChains", n_estimators=2),
     "CalibratedLabelRanking": _method("CalibratedLabelRanking"),
     "PLST": _method("PLST", 1.0),

@@ -56,19 +56,25 @@ FROM_ESTIMATOR: dict[str, Callable[[Any, Any, Any], tuple[Any, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("name", FROM_ESTIMATOR)
-def test_tables_pipelines_and_searches(name: str) -> None:
+@pytest.fixture(scope="module")
+def fitted() -> tuple[Any, Any, Any, pd.DataFrame]:
+    """A pipeline, a search over pipelines, their last step alone, and the rows that it gets."""
     X, Y = problem()
     scaler = StandardScaler().set_output(transform="pandas")
-    pipeline = make_pipeline(clone(scaler), clone(MODEL)).fit(X, Y)
-    search = GridSearchCV(
-        make_pipeline(clone(scaler), clone(MODEL)), {"splmll__n_landmarks": [2]}, cv=2
-    ).fit(X, Y)
+    pipeline = make_pipeline(clone(scaler), clone(MODEL))
+    search = GridSearchCV(clone(pipeline), {"splmll__n_landmarks": [2]}, cv=2)
+    scaled = scaler.fit_transform(X)
+    return pipeline.fit(X, Y), search.fit(X, Y), clone(MODEL).fit(scaled, Y), scaled
+
+
+@pytest.mark.parametrize("name", FROM_ESTIMATOR)
+def test_tables_pipelines_and_searches(name: str, fitted: tuple[Any, ...]) -> None:
+    X, Y = problem()
+    pipeline, search, model, scaled = fitted
     rows, labels = X.copy(), Y.copy()
     inside = FROM_ESTIMATOR[name](pipeline, X, Y)[1]
     searched = FROM_ESTIMATOR[name](search, X, Y)[1]
-    scaled = scaler.fit_transform(X)
-    alone, numbers = FROM_ESTIMATOR[name](clone(MODEL).fit(scaled, Y), scaled, Y)
+    alone, numbers = FROM_ESTIMATOR[name](model, scaled, Y)
     assert_array_equal(np.asarray(inside), np.asarray(numbers))
     assert_array_equal(np.asarray(searched), np.asarray(numbers))
     pd.testing.assert_frame_equal(X, rows)

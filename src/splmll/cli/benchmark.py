@@ -36,7 +36,7 @@ def benchmark(
     ] = False,
     redo: Annotated[
         list[str] | None,
-        typer.Option(help="Throw away the results of this method and run it again."),
+        typer.Option(help="Throw away this method's results on these sets and run it again."),
     ] = None,
     jobs: Annotated[
         int | None, typer.Option(help="Cells at the same time.", show_default="one on every core")
@@ -78,7 +78,7 @@ def benchmark(
     import joblib
 
     from splmll.experiments.benchmark import Benchmark, frozen_results
-    from splmll.experiments.benchmark.analysis import Standing
+    from splmll.experiments.benchmark.analysis import main_standing
     from splmll.experiments.benchmark.frozen import merge, write_results
     from splmll.experiments.benchmark.page import summary, write_benchmark
 
@@ -98,9 +98,10 @@ def benchmark(
     left_out = planned[planned["left_out"]]
     kept = planned[~planned["left_out"]]
     hours = suite.seeds * 1.8 * kept["seconds"].sum() / 3600 / max(1, n_jobs)
+    duration = f"{hours:.1f} hours" if hours >= 1 else f"{max(1, round(60 * hours))} minutes"
     typer.echo(
-        f"{len(kept)} cells; all of them take about {hours:.1f} hours with {n_jobs} at the same "
-        "time, by a guess from measured cells."
+        f"{len(kept)} cells; all of them take about {duration} with {n_jobs} at the same time, by "
+        "a guess from measured cells."
     )
     if len(left_out):
         pairs = ", ".join(f"{d} {m}" for d, m in zip(left_out["data"], left_out["method"]))
@@ -113,10 +114,11 @@ def benchmark(
         retry_failed=retry_failed,
         redo=redo or [],
     )
-    files = write_benchmark(table, out, conditions=suite.describe())
+    files = []
     if freeze is not None:
         old = frozen_results(freeze) if freeze.exists() else table.iloc[:0]
         files.append(write_results(merge(old, table), freeze))
-    typer.echo(summary(Standing(table)))
+    files += write_benchmark(table, out, conditions=suite.describe())
+    typer.echo(summary(main_standing(table)))
     for file in files:
         typer.echo(file)

@@ -412,6 +412,7 @@ CHECKS: dict[str, tuple[Check, ...]] = {
     "splmll.methods.MostLikelySet": (shapes(offset=""),),
     "splmll.methods.NeighbourSearch": (whole(n_neighbors=(1, LARGEST_INDEX)),),
     "splmll.methods.Networks": _LAYER,
+    "splmll.methods.OneVsRestLogistic": (shapes(coef_="m p", intercept_="m"),),
     "splmll.methods.PrincipalLabelSpace": (shapes(components_="m p", label_mean_="p"),),
     "splmll.methods.SignRegression": (shapes(_coefficients="n c", _bias="c"),),
     "splmll.methods.StackedLogistic": (shapes(coef="k p", intercept="? ?", sets="k c"), stacked),

@@ -104,6 +104,11 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
     "splmll.methods.SLEEC": {"n_learners": "n_estimators", "alpha": "ridge"},
 }
 
+# Class -> parameter that models of before do not have -> what they did.
+LATER: dict[str, dict[str, Any]] = {
+    "splmll.methods.EnsembleOfPrunedSets": {"keep_labels": False},
+}
+
 _RULES = {"micro-f1": "micro_f1", "macro-f1": "macro_f1", "per-label": "per_label"}
 
 # Parameter of any class of the library -> former value -> present one.
@@ -122,11 +127,14 @@ def with_present_words(name: str | None, state: State) -> State:
     >>> from splmll.persistence.moved import with_present_words
     >>> with_present_words("splmll.methods.LEML", {"lam": 0.1, "threshold": "micro-f1"})
     {'ridge': 0.1, 'threshold': 'micro_f1'}
+    >>> with_present_words("splmll.methods.EnsembleOfPrunedSets", {"pruning": 2})
+    {'keep_labels': False, 'pruning': 2}
     """
     if name is None or not name.startswith("splmll."):
         return state
     names = ATTRIBUTES.get(name, {})
-    return {names.get(each, each): _present(each, value) for each, value in state.items()}
+    present = {names.get(each, each): _present(each, value) for each, value in state.items()}
+    return {**LATER.get(name, {}), **present}
 
 
 def _present(parameter: str, value: Any) -> Any:

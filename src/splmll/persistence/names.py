@@ -48,6 +48,7 @@ PARTS: dict[str, str] = {
     "splmll.methods.MostLikelySet": "splmll.methods.label_powerset.MostLikelySet",
     "splmll.methods.NeighbourSearch": "splmll.methods._neighbours.NeighbourSearch",
     "splmll.methods.Networks": "splmll.methods.canonical_autoencoder._Networks",
+    "splmll.methods.OneVsRestLogistic": "splmll.methods._one_vs_rest.OneVsRestLogistic",
     "splmll.methods.SignRegression": "splmll.methods._sign_regression.SignRegression",
     "splmll.methods.StackedLogistic": "splmll.methods._label_sets._StackedLogistic",
     "splmll.model_selection.IsotonicCurve": "splmll.model_selection.calibration.IsotonicCurve",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from splmll.plots.display import Display
+from splmll.plots.path_display import PathDisplay
 
 if TYPE_CHECKING:
     from splmll.landmarks.annotation_path import AnnotationPath
 
 
-class AnnotationPathDisplay(Display):
+class AnnotationPathDisplay(PathDisplay):
     """One measure against the number of questions per row.
 
     Make one with `from_estimator` or `from_path`. `AnnotationPath.plot` draws all measures at once.
@@ -41,73 +41,14 @@ class AnnotationPathDisplay(Display):
     array([0, 1, 2, 3])
     """
 
-    def __init__(self, path: AnnotationPath, measure: str = "micro_f1") -> None:
-        self.path = path
-        self.measure = measure
+    path: AnnotationPath
+    method = "annotation_path"
+    default_measure = "micro_f1"
 
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        Y: Any,
-        *,
-        counts: Any = None,
-        measure: str = "micro_f1",
-        ax: Any = None,
-    ) -> AnnotationPathDisplay:
-        """Follow the path of an `SPLMLL`, which need not be fitted, and draw it.
-
-        Parameters
-        ----------
-        estimator : SPLMLL
-            Its settings are used; it is not changed.
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Features.
-        Y : array-like, sparse matrix or DataFrame of shape (n_rows, n_labels)
-            0/1 labels.
-        counts : sequence of int, optional
-            Numbers of questions, see `SPLMLL.annotation_path`.
-        measure : str, default="micro_f1"
-            One of "micro_f1", "exact_match" and "wrong_labels".
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-
-        Returns
-        -------
-        display : AnnotationPathDisplay
-            The display, drawn.
-        """
-        path = estimator.annotation_path(X, Y, counts=counts)
-        return cls.from_path(path, measure=measure, ax=ax)
-
-    @classmethod
-    def from_path(
-        cls, path: AnnotationPath, *, measure: str = "micro_f1", ax: Any = None
-    ) -> AnnotationPathDisplay:
-        """Draw a path that was followed before.
-
-        Parameters
-        ----------
-        path : AnnotationPath
-            What `SPLMLL.annotation_path` returns.
-        measure : str, default="micro_f1"
-            One of the measures of the path.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-
-        Returns
-        -------
-        display : AnnotationPathDisplay
-            The display, drawn.
-        """
-        known = next(iter(path.measures.values()))
-        if measure not in known:
-            raise ValueError(f"The path has no measure {measure!r}; it has {', '.join(known)}.")
-        return cls(path, measure).plot(ax=ax)
-
-    def _size(self) -> tuple[float, float]:
-        return 5.0, 3.4
+    @property
+    def known_measures(self) -> list[str]:
+        """The measures of the path."""
+        return list(next(iter(self.path.measures.values())))
 
     def _draw(self, ax: Any) -> None:
         self.lines_ = self.path.draw(ax, self.measure)

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from splmll.docstrings import with_paragraphs
 from splmll.names import listed, suggestion
 from splmll.plots.display import Display, plain_text
 from splmll.plots.label_input import label_matrix, label_names_of
 
 
+@with_paragraphs
 class LabelCompanyDisplay(Display):
     """Bars for pairs of labels: rows that have the first one, with and without the second.
 
@@ -74,8 +76,7 @@ class LabelCompanyDisplay(Display):
             Names of the given label and of the one that may stand with it.
         label_names : sequence of str, optional
             Names of the columns; by default those of a DataFrame.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
+        {ax}
 
         Returns
         -------

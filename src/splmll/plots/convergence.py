@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from splmll.docstrings import with_paragraphs
 from splmll.plots.display import Display
 from splmll.plots.label_input import last_estimator
 
@@ -20,6 +21,7 @@ OTHERS = ["block", "validation_loss"]
 LONG = 30
 
 
+@with_paragraphs
 class ConvergenceDisplay(Display):
     """Every term of the objective, and their sum, against the steps of the solver.
 
@@ -58,8 +60,7 @@ class ConvergenceDisplay(Display):
         ----------
         estimator : PublishedSPLMLL, Pipeline or search
             The fitted estimator, or a pipeline or a search around it.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
+        {ax}
 
         Returns
         -------
@@ -87,8 +88,7 @@ class ConvergenceDisplay(Display):
             One line per step, the sum in the column ``objective``.
         step : str, default="step"
             What one line is, for the axis.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
+        {ax}
 
         Returns
         -------

@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from splmll.docstrings import with_paragraphs
 from splmll.plots.display import HeatmapDisplay
 from splmll.plots.label_input import label_names_of
 
 
+@with_paragraphs
 class LabelCooccurrenceDisplay(HeatmapDisplay):
     """Heat map of P(column label | row label), the most frequent labels first.
 
@@ -67,8 +69,7 @@ class LabelCooccurrenceDisplay(HeatmapDisplay):
             Names; by default the columns of a DataFrame, or the numbers of the labels.
         max_labels : int
             Only so many labels are shown, the most frequent ones.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
+        {ax}
         """
         names = label_names_of(np.shape(Y)[1], Y, given=label_names)
         if sparse.issparse(Y):

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import pandas as pd
 
+from splmll.docstrings import with_paragraphs
 from splmll.extras import required
 from splmll.plots.display import Display, plain_text
 
@@ -22,6 +23,7 @@ MARGIN = 0.05
 BAR, THREAD = "#5b8fc7", "0.6"
 
 
+@with_paragraphs
 class CriticalDifferenceDisplay(Display):
     """Average ranks of methods with the critical difference of Nemenyi's test.
 
@@ -86,8 +88,7 @@ class CriticalDifferenceDisplay(Display):
         ----------
         test : NemenyiResult
             From :func:`splmll.experiments.statistics.nemenyi_test`.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
+        {ax}
 
         Returns
         -------

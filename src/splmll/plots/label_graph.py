@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from splmll.docstrings import with_paragraphs
 from splmll.plots.display import Display, plain_text
 from splmll.plots.landmark_weights import LandmarkWeights
 
@@ -35,6 +36,7 @@ LEGEND = 0.6  # inches below, for the legend
 POINTS = 72  # in an inch
 
 
+@with_paragraphs
 class LabelGraphDisplay(Display):
     """Graph of the landmarks (inside) and all labels (around them).
 
@@ -114,10 +116,8 @@ class LabelGraphDisplay(Display):
 
         Parameters
         ----------
-        estimator : SPLMLL, PublishedSPLMLL, Pipeline or search
-            The fitted estimator, or a pipeline or a search around it.
-        label_names : sequence of str, optional
-            Names; by default those the estimator has seen, or the numbers of the labels.
+        {estimator_with_landmarks}
+        {label_names}
         max_labels : int, default=300
             Only so many labels are shown: landmarks, then the labels that they recover with the
             largest weights.

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from splmll.docstrings import with_paragraphs
 from splmll.plots.label_input import label_names_of, last_estimator
 
 
 @dataclass(frozen=True, eq=False)
+@with_paragraphs
 class LandmarkWeights:
     """Landmarks against the labels that they recover.
 
@@ -56,10 +58,8 @@ class LandmarkWeights:
 
         Parameters
         ----------
-        estimator : SPLMLL, PublishedSPLMLL, Pipeline or search
-            The fitted estimator, or a pipeline or a search around it.
-        label_names : sequence of str, optional
-            Names; by default those the estimator has seen, or the numbers of the labels.
+        {estimator_with_landmarks}
+        {label_names}
 
         Returns
         -------

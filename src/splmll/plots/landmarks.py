@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from splmll.docstrings import with_paragraphs
 from splmll.plots.display import HeatmapDisplay
 from splmll.plots.landmark_weights import LandmarkWeights
 
 
+@with_paragraphs
 class LandmarkHeatmapDisplay(HeatmapDisplay):
     """Heat map of the landmarks (rows) against the labels they recover (columns).
 
@@ -72,17 +74,14 @@ class LandmarkHeatmapDisplay(HeatmapDisplay):
 
         Parameters
         ----------
-        estimator : SPLMLL, PublishedSPLMLL, Pipeline or search
-            The fitted estimator, or a pipeline or a search around it.
-        label_names : sequence of str, optional
-            Names; by default those the estimator has seen, or the numbers of the labels.
+        {estimator_with_landmarks}
+        {label_names}
         max_landmarks : int, default=30
             Only so many landmarks are shown, the strongest.
         max_labels : int, default=40
             Only so many labels are shown: those landmarks themselves, then the labels
             that they recover with the largest weights. They keep their order in the data.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
+        {ax}
 
         Returns
         -------

@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from splmll.metrics import MEASURES
-from splmll.plots.display import Display
+from splmll.plots.path_display import PathDisplay
 
 if TYPE_CHECKING:
     from splmll.landmarks.path import LandmarkPath
 
 
-class LandmarkPathDisplay(Display):
+class LandmarkPathDisplay(PathDisplay):
     """One measure against the number of landmarks.
 
     Make one with `from_estimator` or `from_path`. `LandmarkPath.plot` draws all measures at once.
@@ -48,73 +48,14 @@ class LandmarkPathDisplay(Display):
     array([1, 2, 3])
     """
 
-    def __init__(self, path: LandmarkPath, measure: str = "average_precision") -> None:
-        self.path = path
-        self.measure = measure
+    path: LandmarkPath
+    method = "landmark_path"
+    default_measure = "average_precision"
 
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        Y: Any,
-        *,
-        counts: Any = None,
-        measure: str = "average_precision",
-        ax: Any = None,
-    ) -> LandmarkPathDisplay:
-        """Follow the path of an `SPLMLL`, which need not be fitted, and draw it.
-
-        Parameters
-        ----------
-        estimator : SPLMLL
-            Its settings are used; it is not changed.
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Features.
-        Y : array-like, sparse matrix or DataFrame of shape (n_rows, n_labels)
-            0/1 labels.
-        counts : sequence of int, optional
-            Numbers of landmarks, see `SPLMLL.landmark_path`.
-        measure : str, default="average_precision"
-            One of the five measures of the paper.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-
-        Returns
-        -------
-        display : LandmarkPathDisplay
-            The display, drawn.
-        """
-        path = estimator.landmark_path(X, Y, counts=counts)
-        return cls.from_path(path, measure=measure, ax=ax)
-
-    @classmethod
-    def from_path(
-        cls, path: LandmarkPath, *, measure: str = "average_precision", ax: Any = None
-    ) -> LandmarkPathDisplay:
-        """Draw a path that was followed before.
-
-        Parameters
-        ----------
-        path : LandmarkPath
-            What `SPLMLL.landmark_path` returns.
-        measure : str, default="average_precision"
-            One of the measures of the path.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-
-        Returns
-        -------
-        display : LandmarkPathDisplay
-            The display, drawn.
-        """
-        if measure not in path.measures:
-            known = ", ".join(path.measures)
-            raise ValueError(f"The path has no measure {measure!r}; it has {known}.")
-        return cls(path, measure).plot(ax=ax)
-
-    def _size(self) -> tuple[float, float]:
-        return 5.0, 3.4
+    @property
+    def known_measures(self) -> list[str]:
+        """The measures of the path."""
+        return list(self.path.measures)
 
     def _draw(self, ax: Any) -> None:
         from matplotlib.ticker import MaxNLocator

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from splmll.docstrings import with_paragraphs
 from splmll.plots.display import Display, plain_text
 from splmll.plots.label_input import (
     check_same_shape,
@@ -22,6 +23,7 @@ from splmll.plots.label_input import (
 WIDTH, LINE, AROUND = 6.5, 0.21, 1.1  # inches: a new figure, one label of it, and what is around
 
 
+@with_paragraphs
 class LabelPrecisionRecallDisplay(Display):
     """Precision, recall and F1 of every label, with the number of rows that have it.
 
@@ -85,16 +87,14 @@ class LabelPrecisionRecallDisplay(Display):
         ----------
         estimator : classifier
             Fitted multi-label classifier, pipeline or `Tagger`.
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Features.
+        {X}
         Y : array-like, sparse matrix or DataFrame of shape (n_rows, n_labels), or (n_rows,)
             0/1 labels; NaN cells are left out.
         label_names : sequence of str, optional
             Names; by default those Y or the estimator has, or the numbers of the labels.
         max_labels : int, default=40
             Where there are more, only the best half of so many labels and the worst half are drawn.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
+        {ax}
 
         Returns
         -------
@@ -129,8 +129,7 @@ class LabelPrecisionRecallDisplay(Display):
             Names; by default the columns of a DataFrame, or the numbers of the labels.
         max_labels : int, default=40
             Where there are more, only the best half of so many labels and the worst half are drawn.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
+        {ax}
 
         Returns
         -------

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from splmll.arrays import dense
+from splmll.docstrings import with_paragraphs
 from splmll.extras import required
 from splmll.plots.display import plain_text
 from splmll.plots.label_input import label_matrix, label_names_of, same_columns
@@ -21,6 +22,7 @@ COLOURS = {"landmark": "red", "correct": "green", "missed": "grey", "wrong": "bl
 label that was not predicted, a predicted label that is not true."""
 
 
+@with_paragraphs
 class PredictionsDisplay:
     """Pictures with their labels: landmarks red, correct green, missed grey, wrong black.
 
@@ -89,8 +91,7 @@ class PredictionsDisplay:
 
         Parameters
         ----------
-        estimator : SPLMLL, PublishedSPLMLL, Pipeline or search
-            The fitted estimator, or a pipeline or a search around it.
+        {estimator_with_landmarks}
         X : array
             Rows to predict.
         Y : array, sparse array or DataFrame of shape (n_rows, n_labels)

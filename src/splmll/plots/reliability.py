@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from splmll.docstrings import with_paragraphs
 from splmll.plots.display import Display
 from splmll.plots.label_input import check_same_shape, label_matrix, same_columns, score_matrix
 from splmll.scores import choose_method, scores_of
@@ -16,6 +17,7 @@ from splmll.scores import choose_method, scores_of
 STRATEGIES = ("uniform", "quantile")
 
 
+@with_paragraphs
 class ReliabilityDisplay(Display):
     """Observed frequency against predicted probability, over all labels together.
 
@@ -90,8 +92,7 @@ class ReliabilityDisplay(Display):
         ----------
         estimator : classifier
             Fitted multi-label classifier with ``predict_proba``.
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Features.
+        {X}
         Y : array-like or sparse matrix of shape (n_rows, n_labels), or (n_rows,)
             0/1 labels; NaN cells are left out.
         n_bins : int, default=10
@@ -100,8 +101,7 @@ class ReliabilityDisplay(Display):
             Bins of equal width, or bins with about equally many cells.
         name : str, optional
             Name in the legend; by default the class of the estimator.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
+        {ax}
 
         Returns
         -------
@@ -145,8 +145,7 @@ class ReliabilityDisplay(Display):
             Bins of equal width, or bins with about equally many cells.
         name : str, optional
             Name in the legend.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
+        {ax}
 
         Returns
         -------

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from splmll.docstrings import with_paragraphs
 from splmll.landmarks import SPLMLL
 from splmll.names import suggestion
 from splmll.plots.display import Display, name_size, plain_text
@@ -14,6 +15,7 @@ from splmll.plots.label_input import label_names_of
 from splmll.plots.landmark_weights import landmark_model, landmark_numbers
 
 
+@with_paragraphs
 class SelectionDisplay(Display):
     """A bar for every label: how strongly it is a landmark, zero where it is none.
 
@@ -85,16 +87,13 @@ class SelectionDisplay(Display):
 
         Parameters
         ----------
-        estimator : SPLMLL, PublishedSPLMLL, Pipeline or search
-            The fitted estimator, or a pipeline or a search around it.
-        label_names : sequence of str, optional
-            Names; by default those the estimator has seen, or the numbers of the labels.
+        {estimator_with_landmarks}
+        {label_names}
         marked : mapping of str to float, optional
             Label -> a value to compare with.
         mark : str, default="printed in the paper"
             What these values are, for the legend.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
+        {ax}
 
         Returns
         -------

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from splmll.base import MultilabelClassifier
+from splmll.docstrings import with_paragraphs
 from splmll.metrics import MEASURES, evaluate
 from splmll.names import known_name
 from splmll.plots.display import Display
@@ -31,6 +32,7 @@ N_THRESHOLDS = 100  # at equal distances, and as many again at equal shares of t
 USUAL = {"decision_function": 0.0, "predict_proba": 0.5}
 
 
+@with_paragraphs
 class ThresholdCurveDisplay(Display):
     """Measures of the predicted labels against one threshold for all labels.
 
@@ -93,14 +95,12 @@ class ThresholdCurveDisplay(Display):
             Fitted multi-label classifier with ``decision_function`` or ``predict_proba``. The
             estimators of this library tell which threshold they use, and it is marked unless they
             use several; for others it is 0 or 0.5.
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Features.
+        {X}
         Y : array-like, sparse matrix or DataFrame of shape (n_rows, n_labels), or (n_rows,)
             0/1 labels.
         measures : sequence of str, default=("micro_f1", "macro_f1", "hamming_loss")
             Names in :data:`splmll.metrics.MEASURES`, of measures of predicted labels.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
+        {ax}
 
         Returns
         -------
@@ -141,8 +141,7 @@ class ThresholdCurveDisplay(Display):
             The threshold to mark.
         measures : sequence of str, default=("micro_f1", "macro_f1", "hamming_loss")
             Names in :data:`splmll.metrics.MEASURES`, of measures of predicted labels.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
+        {ax}
 
         Returns
         -------

@@ -15,8 +15,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
 from sklearn.preprocessing import normalize
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
+
+from splmll.constraints import CheckedParameters, Choice
 
 # A word of a single row teaches nothing about others; a small table has few words to lose.
 ROWS_TO_DROP_WORDS = 100
@@ -54,7 +55,7 @@ class NoWordsError(ValueError):
         return "is empty" if self.empty else "has no word that occurs in several rows"
 
 
-class Words(TransformerMixin, BaseEstimator):
+class Words(TransformerMixin, CheckedParameters):
     """The words of text columns, weighted by TF-IDF with logarithmic counts.
 
     Words that only one row has are left out; in tables of fewer than 100 rows all are kept. Accents
@@ -95,10 +96,10 @@ class Words(TransformerMixin, BaseEstimator):
     array([[0., 0., 1., 0., 0., 0.]])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "short": ["boolean", StrOptions({"auto"})],
-        "characters": ["boolean", StrOptions({"auto"})],
-        "hashed": ["boolean", StrOptions({"auto"})],
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "short": ["boolean", Choice("auto")],
+        "characters": ["boolean", Choice("auto")],
+        "hashed": ["boolean", Choice("auto")],
     }
 
     def __init__(
@@ -134,6 +135,7 @@ class Words(TransformerMixin, BaseEstimator):
 
     def fit_transform(self, X: Any, y: Any = None, **_: Any) -> sparse.csr_array:
         """Learn which words there are and return those of these rows, see :meth:`transform`."""
+        self._validate_params()
         columns = _columns(X)
         texts = _joined(columns)
         self._choose(columns, texts, len(texts))
@@ -163,6 +165,7 @@ class Words(TransformerMixin, BaseEstimator):
             Number of places that words are hashed into.
         """
         self.set_params(hashed=True)
+        self._validate_params()
         columns = _columns(X)
         self._choose(columns, _joined(columns), n_rows)
         width = n_features // len(self.vectorizers_)
@@ -186,7 +189,6 @@ class Words(TransformerMixin, BaseEstimator):
 
     def _choose(self, columns: dict[str, list[str]], texts: list[str], n_rows: int) -> None:
         """Choose how closely texts are read, and by what."""
-        self._validate_params()
         self.n_features_in_ = len(columns)
         self.short_ = _mean_words(texts) < SHORT_TEXT if self.short == "auto" else bool(self.short)
         self.characters_ = self.short_ if self.characters == "auto" else bool(self.characters)
