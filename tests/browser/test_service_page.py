@@ -547,7 +547,7 @@ def test_a_model_is_chosen_while_another_is_asked_about_its_landmarks(open_page:
     opened = open_page(wait=False)
     page = opened.page
     held: list[Any] = []
-    page.route(re.compile("/recover"), held.append)
+    page.route(re.compile("/recover"), lambda route: held.append(route))
     page.reload()
     page.locator("#work").wait_for()
     for _ in range(100):
