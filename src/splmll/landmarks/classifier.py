@@ -63,7 +63,7 @@ from splmll.landmarks.screening import screened
 from splmll.landmarks.splitting import given_folds, is_number, number_of_folds, stratified_folds
 from splmll.landmarks.worth import worth_after_recovery
 from splmll.metrics import MEASURES, evaluate
-from splmll.progress import Progress, Stages
+from splmll.progress import Progress, ProgressLine, Stages
 from splmll.sample_weights import checked_weights
 from splmll.statistics import sum_of
 from splmll.thresholds import MIN_ROWS, THRESHOLD_CONSTRAINT, GlobalThreshold, fit_threshold
@@ -158,6 +158,8 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
     {random_state}
     n_jobs : int or None, default=None
         Models fitted at the same time, through joblib.
+    verbose : bool or int, default=False
+        Show how far a fit is, also in a notebook, and print ``summary_`` at its end.
 
     Attributes
     ----------
@@ -232,6 +234,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         "warm_start": ["boolean"],
         "random_state": RANDOM_STATE,
         "n_jobs": N_JOBS,
+        "verbose": ["verbose"],
     }
 
     embedding_: Embedding
@@ -249,6 +252,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
+        verbose: bool | int = False,
     ) -> None:
         self.embedding = embedding
         self.n_landmarks = n_landmarks
@@ -259,6 +263,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     @classmethod
     def as_published(cls, linear: bool = False, **changes: Any) -> Any:
@@ -400,6 +405,16 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         return self._fit_rows(X, Y, on_progress, sample_weight, groups)
 
     def _fit_rows(
+        self, X: Any, Y: Any, on_progress: Progress | None, sample_weight: Any, groups: Any
+    ) -> OutOfFold:
+        if not self.verbose or on_progress is not None:
+            return self._fit_quietly(X, Y, on_progress, sample_weight, groups)
+        with ProgressLine() as line:
+            found = self._fit_quietly(X, Y, line, sample_weight, groups)
+        print(self.summary_)
+        return found
+
+    def _fit_quietly(
         self, X: Any, Y: Any, on_progress: Progress | None, sample_weight: Any, groups: Any
     ) -> OutOfFold:
         plain = sample_weight is None and groups is None
@@ -932,8 +947,8 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
             lines.append(
                 "Out of fold, the embedding alone and with landmarks: "
                 + ", ".join(
-                    f"{MEASURES[name].title.lower()} {alone[name]:.3f} and {together[name]:.3f}"
-                    for name in together.index
+                    f"{title[0].lower()}{title[1:]} {alone[name]:.3f} and {together[name]:.3f}"
+                    for name, title in ((name, MEASURES[name].title) for name in together.index)
                 )
                 + "."
             )
