@@ -101,7 +101,7 @@ def difference_table(
     frame = frame.assign(difference=frame["measured"] - frame["printed"], reason=reasons)
     frame = frame.reset_index(drop=True)
     titles = frame["measure"].map(lambda name: MEASURES[name].title)
-    table, subject = arranged(shown, frame.assign(measure=titles), ["data", "method"])
+    table, subject = arranged(frame.assign(measure=titles, cell=shown))
     caption = (
         f"Measured minus printed{f', {subject}' if subject else ''}; within {AGREEMENT} they "
         f"agree. {conditions.describe()}"

@@ -63,7 +63,7 @@ class FormattedTable:
     Parameters
     ----------
     cells : DataFrame of Cell
-        An index of two levels makes blocks of rows, columns of two levels are shown in groups.
+        An index of two levels makes blocks of rows.
     caption : str, default=""
         What the table shows and under which conditions.
     frame : DataFrame, optional
@@ -174,7 +174,6 @@ class FormattedTable:
             column_format="l" * cells.index.nlevels + "c" * cells.shape[1],
             hrules=True,
             clines="skip-last;data" if self._has_blocks else None,
-            multicol_align="c",
             multirow_align="naive",
             environment="longtable" if long else None,
             caption=caption if long else None,
@@ -214,7 +213,7 @@ class FormattedTable:
         anchor = f"table{number}-note"
         link = f'<a href="#{anchor}{{0}}">{{0}}</a>'
         cells = self._written(style, "<sup>{}</sup>", html.escape, link)
-        table = cells.to_html(escape=False, border=0, sparsify=self._has_groups)
+        table = cells.to_html(escape=False, border=0, sparsify=False)
         below = [
             self._legend("Bold: best, underlined: second best.", html.escape),
             *self._notes(f'<span id="{anchor}{{0}}"><sup>{{0}}</sup> {{1}}</span>', html.escape),
@@ -235,10 +234,6 @@ class FormattedTable:
     def _has_blocks(self) -> bool:
         return self.cells.index.nlevels > 1
 
-    @property
-    def _has_groups(self) -> bool:
-        return self.cells.columns.nlevels > 1
-
     def _written(
         self,
         style: dict[str, str],
@@ -258,8 +253,8 @@ class FormattedTable:
             return text + (escape(f" [{cell.aside}]") if cell.aside else "")
 
         text = self.cells.map(write).rename(index=escape, columns=escape)
-        columns = [*[None] * (text.columns.nlevels - 1), text.index.names[-1]]
-        return text.rename_axis([None] * text.index.nlevels).rename_axis(columns, axis=1)
+        names = text.index.names
+        return text.rename_axis([None] * len(names)).rename_axis(names[-1], axis=1)
 
     def _lines(
         self, style: dict[str, str], number: str, escape: Callable[[str], str]
@@ -267,10 +262,9 @@ class FormattedTable:
         """The header and all rows, the names of a row first."""
         text = self._written(style, number, escape)
         rows = text.index.to_frame().astype(str).to_numpy()
-        titles = text.columns.map(" ".join) if self._has_groups else text.columns
         corner = [str(name or "") for name in self.cells.index.names]
         lines = [[*names, *cells] for names, cells in zip(rows, text.to_numpy())]
-        return [[*corner, *map(str, titles)], *lines]
+        return [[*corner, *text.columns], *lines]
 
     def _notes(self, wrap: str, escape: Callable[[str], str]) -> list[str]:
         numbered = enumerate(self.notes, start=1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,6 +28,7 @@ RUN = ("data", "method", "repetition", "fold")
 NOT_DONE = {"failed": "failed", "timeout": "ran out of time", "memory": "ran out of memory"}
 OTHER_CONDITIONS = "†"
 MANY_SEEDS = 10
+DIGITS = 3  # decimals of a mean
 
 
 def comparison_table(
@@ -35,8 +36,6 @@ def comparison_table(
     measures: Sequence[str] = PAPER_MEASURES,
     published: pd.DataFrame | None = None,
     *,
-    blocks: Literal["data", "measure"] | None = "data",
-    digits: int = 3,
     title: str = "",
 ) -> FormattedTable:
     """Return methods against measures, with the best and the second best marked.
@@ -53,12 +52,6 @@ def comparison_table(
     published : DataFrame, optional
         Printed numbers to stand in brackets beside the measured ones, as
         :func:`splmll.experiments.published.published` returns them.
-    blocks : {"data", "measure"} or None, default="data"
-        What the rows are grouped by: a block for every data set with the measures as columns, a
-        block for every measure with the data sets as columns, or one block with a column for
-        every data set and measure.
-    digits : int, default=3
-        Decimals.
     title : str, default=""
         The first words of the caption.
 
@@ -90,50 +83,30 @@ def comparison_table(
     method's own rule. Hyper-parameter search: none. ↓ smaller is better. * best, + second
     best.
     """
-    if blocks not in ("data", "measure", None):
-        raise ValueError(f'blocks must be "data", "measure" or None, got {blocks!r}.')
     conditions = check_conditions(results)
     cells = summarise(results, measures)
-    cells["mark"] = _marks(cells, digits)
+    cells["mark"] = _marks(cells)
     if published is not None:
         cells = printed_beside(cells, published, conditions.protocol)
     names = list(cells["measure"].unique())
     titles = cells["measure"].map(lambda name: f"{MEASURES[name].title} {MEASURES[name].arrow}")
-    rows = {"data": ["data", "method"], "measure": ["measure", "method"], None: ["method"]}[blocks]
-    written = [_cell(line, digits) for line in cells.to_dict("records")]
-    layout, subject = arranged(written, cells.assign(measure=titles), rows)
+    written = [_cell(line) for line in cells.to_dict("records")]
+    layout, subject = arranged(cells.assign(measure=titles, cell=written))
     caption = _sentences(
         title, subject, conditions.describe(), _directions(names), _about_printed(cells)
     )
     return FormattedTable(layout, caption, cells)
 
 
-def arranged(
-    cells: Sequence[Cell], places: pd.DataFrame, rows: list[str]
-) -> tuple[pd.DataFrame, str]:
+def arranged(lines: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """Return cells as a table, and the name of its block of rows if there is only one.
 
-    Parameters
-    ----------
-    cells : sequence of Cell
-        What stands in the table.
-    places : DataFrame
-        Data, method and measure of every cell. Methods are put into the order of the paper.
-    rows : list of str
-        Which of the three are the rows; the others are the columns.
+    Data, method, measure and cell of every line become a block of rows for every data set, a row
+    for every method and a column for every measure.
     """
-    known = {"data": [], "method": CONTESTANTS, "measure": []}
-    index = {
-        name: pd.Categorical(places[name], _ordered(places[name], order))
-        for name, order in known.items()
-    }
-    columns = [name for name in known if name not in rows]
-    given = pd.DataFrame({**index, "cell": pd.Series(list(cells), dtype=object)})
-    table = given.set_index(rows + columns)["cell"].unstack(columns)
-    table = pd.DataFrame(table).sort_index().sort_index(axis=1)
-    table = table.map(lambda cell: cell if isinstance(cell, Cell) else Cell(MISSING))
-    table = table.rename(index=str, columns=str)
-    if len(rows) == 2 and table.index.unique(0).size == 1:
+    table = _in_order(lines).set_index(["data", "method", "measure"])["cell"].unstack()
+    table = table.reindex(columns=lines["measure"].unique()).fillna(Cell(MISSING))
+    if table.index.unique(0).size == 1:
         return table.droplevel(0), str(table.index[0][0])
     return table, ""
 
@@ -171,20 +144,16 @@ def summarise(results: pd.DataFrame, measures: Sequence[str] = PAPER_MEASURES) -
     """
     check_conditions(results)
     names = _known_measures(results, measures)
-    by_method = dict(list(results.groupby(["data", "method"], sort=False, observed=True)))
-    data = _ordered(results["data"], published_datasets().index)
-    methods = _ordered(results["method"], CONTESTANTS)
     lines = []
-    for key in ((d, m) for d in data for m in methods if (d, m) in by_method):
-        runs = by_method[key]
+    for (data, method), runs in _in_order(results).groupby(["data", "method"], observed=True):
         # Whatever a run that failed may have left in the column is no result.
         results_only = runs[names].astype(float)[runs["status"] == "done"].to_numpy()
         for name, column in zip(names, results_only.T):
             values = column[~np.isnan(column)]
             lines.append(
                 {
-                    "data": key[0],
-                    "method": key[1],
+                    "data": data,
+                    "method": method,
                     "measure": name,
                     "mean": values.mean() if len(values) else np.nan,
                     "std": values.std(ddof=1) if len(values) > 1 else np.nan,
@@ -261,15 +230,11 @@ def check_conditions(results: pd.DataFrame) -> Conditions:
     --------
     >>> import pandas as pd
     >>> from splmll.experiments.tables import check_conditions
-    >>> run = {"data": "yeast", "method": "BR", "repetition": 0, "fold": 0, "seed": 0,
-    ...        "protocol": "cv", "preprocessing": "none", "threshold": "own", "search": "none",
-    ...        "status": "done"}
-    >>> results = pd.DataFrame([run, {**run, "protocol": "held-out"}])
-    >>> check_conditions(results)
+    >>> check_conditions(pd.DataFrame({"data": ["yeast"]}))
     Traceback (most recent call last):
         ...
-    ValueError: The results have 2 values of protocol: 'cv' and 'held-out'. A table shows one: \
-choose it first, for instance with results[results["protocol"] == "cv"].
+    ValueError: The results have no column 'method'; pass the frame that an experiment or its \
+store returns.
     """
     wanted = [*RUN, "seed", "status", *CONDITIONS]
     absent = [column for column in wanted if column not in results.columns]
@@ -328,11 +293,15 @@ def _known_measures(results: pd.DataFrame, measures: Sequence[str]) -> list[str]
     return names
 
 
-def _ordered(names: pd.Series, known: Iterable[str]) -> list[str]:
-    """The names that are known in the known order, then the others as they come."""
-    there = list(names.unique())
-    first = [name for name in known if name in there]
-    return first + [name for name in there if name not in first]
+def _in_order(lines: pd.DataFrame) -> pd.DataFrame:
+    """Lines whose data sets and methods sort as in the paper, others behind them as they come."""
+
+    def ordered(column: str, known: Iterable[str]) -> pd.Categorical:
+        there = lines[column].unique()
+        return pd.Categorical(lines[column], dict.fromkeys([*(k for k in known if k in there), *there]))
+
+    order = {"data": published_datasets().index, "method": CONTESTANTS}
+    return lines.assign(**{name: ordered(name, known) for name, known in order.items()})
 
 
 def _why_not(statuses: pd.Series) -> str:
@@ -353,10 +322,10 @@ def _what_is_missing(statuses: pd.Series, n_values: int) -> str:
     return ", ".join(parts + [f"{count} {words}" for words, count in others])
 
 
-def _marks(cells: pd.DataFrame, digits: int) -> pd.Series:
+def _marks(cells: pd.DataFrame) -> pd.Series:
     """Best and second best of every data set and measure, by the means as they are shown."""
     marks = pd.Series("", index=cells.index)
-    shown = cells["mean"].map(lambda mean: float(f"{mean:.{digits}f}"))
+    shown = cells["mean"].map(lambda mean: float(f"{mean:.{DIGITS}f}"))
     for (_, measure), group in shown.groupby([cells["data"], cells["measure"]]):
         values = group.dropna()
         if len(values) < 2:
@@ -367,15 +336,15 @@ def _marks(cells: pd.DataFrame, digits: int) -> pd.Series:
     return marks
 
 
-def _cell(line: dict[Any, Any], digits: int) -> Cell:
+def _cell(line: dict[Any, Any]) -> Cell:
     aside = ""
     if pd.notna(line.get("printed")):
-        aside = f"{line['printed']:.{digits}f}" + (OTHER_CONDITIONS if line["caveat"] else "")
+        aside = f"{line['printed']:.{DIGITS}f}" + (OTHER_CONDITIONS if line["caveat"] else "")
     if line["status"] != "done":
         return Cell(line["status"], aside=aside, failed=True)
-    text = f"{line['mean']:.{digits}f}"
+    text = f"{line['mean']:.{DIGITS}f}"
     if pd.notna(line["std"]):
-        text += f"±{line['std']:.{digits}f}"
+        text += f"±{line['std']:.{DIGITS}f}"
     mark: Mark = line["mark"]
     return Cell(text, mark, aside, (line["note"],) if line["note"] else ())
 
