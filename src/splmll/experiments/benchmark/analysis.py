@@ -169,7 +169,7 @@ class Standing:
         """Return the difference of average ranks that Nemenyi's test calls significant."""
         if len(self.data) < 2 or len(self.methods) < 2:
             return float("nan")
-        return nemenyi_test(self.ranks(measure), LEVEL).critical_difference
+        return nemenyi_test(self.ranks(measure)).critical_difference
 
     def against(self) -> pd.DataFrame:
         """Return wins, ties and losses of the reference, and whether it differs from each method.
