@@ -193,10 +193,10 @@ class LimitedProcess(AbstractContextManager):
         return _resident_mb(self._pid) - self._fresh_mb > LEFTOVER_SHARE * memory_limit
 
     def _send(self, message: Any) -> None:
-        assert self._process is not None and self._process.stdin is not None
+        pipe: Any = self._process and self._process.stdin
         try:
-            pickle.dump(message, self._process.stdin)
-            self._process.stdin.flush()
+            pickle.dump(message, pipe)
+            pipe.flush()
         except OSError:
             raise self._obituary() from None
 

@@ -298,7 +298,9 @@ def _in_order(lines: pd.DataFrame) -> pd.DataFrame:
 
     def ordered(column: str, known: Iterable[str]) -> pd.Categorical:
         there = lines[column].unique()
-        return pd.Categorical(lines[column], dict.fromkeys([*(k for k in known if k in there), *there]))
+        return pd.Categorical(
+            lines[column], dict.fromkeys([*(k for k in known if k in there), *there])
+        )
 
     order = {"data": published_datasets().index, "method": CONTESTANTS}
     return lines.assign(**{name: ordered(name, known) for name, known in order.items()})

@@ -203,7 +203,6 @@ class Benchmark:
         retry_failed: bool = False,
         redo: Sequence[str] = (),
         progress: bool = True,
-        verbose: bool = False,
     ) -> pd.DataFrame:
         """Run what is missing and return the tidy table of all that the folder has.
 
@@ -217,7 +216,7 @@ class Benchmark:
             Run cells again that failed or exceeded a limit.
         redo : sequence of str, default=()
             Methods whose results are thrown away first, those of this benchmark's cells.
-        progress, verbose : bool
+        progress : bool, default=True
             As in :meth:`splmll.experiments.runner.Experiment.run`.
 
         Returns
@@ -236,7 +235,6 @@ class Benchmark:
             scheduler=scheduler,
             retry_failed=retry_failed,
             progress=progress,
-            verbose=verbose,
         )
         return tidy(store)
 
