@@ -101,27 +101,6 @@ def test_some_results_in_the_order_asked_for(store: Store) -> None:
     assert list(store.results(asked)["method"]) == ["ML-kNN", "PLST"]
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
-def test_export(store: Store, tmp_path: Path, suffix: str) -> None:
-    keep(store, Unit("ML-kNN", DATA, HELD_OUT))
-    keep(store, Unit("BR", DATA, HELD_OUT), UnitResult.failure("failed", "no", "trace"))
-    file = tmp_path / f"results{suffix}"
-    file.write_text("old")
-    assert store.export(file) == file
-    read = pd.read_csv(file) if suffix == ".csv" else pd.read_parquet(file)
-    pd.testing.assert_frame_equal(
-        read[["method", "status", *MEASURES]],
-        store.results()[["method", "status", *MEASURES]],
-        check_dtype=False,
-    )
-    assert [path.name for path in tmp_path.iterdir() if "part" in path.name] == []
-
-
-def test_export_to_an_unknown_format_is_refused(store: Store, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"name a file that ends in \.csv or \.parquet"):
-        store.export(tmp_path / "results.xlsx")
-
-
 # Recomputing -------------------------------------------------------------------------------------
 
 

@@ -48,12 +48,6 @@ class CallFailed(RuntimeError):
         What happened, in one line.
     traceback : str or None
         Where, as far as it is known.
-
-    Examples
-    --------
-    >>> from splmll.experiments.limits import CallFailed
-    >>> CallFailed("timeout", "took more than 2 seconds").status
-    'timeout'
     """
 
     def __init__(self, status: str, error: str, traceback: str | None = None) -> None:
@@ -90,6 +84,7 @@ class LimitedProcess(AbstractContextManager):
     def __init__(self, n_threads: int | None = None) -> None:
         self.n_threads = n_threads
         self._process: subprocess.Popen[bytes] | None = None
+        self._fresh_mb: float | None = None  # what it holds when it has imported everything
 
     def __exit__(self, *error: object) -> None:
         self.close()
@@ -118,10 +113,6 @@ class LimitedProcess(AbstractContextManager):
         processor_limit : float, optional
             Seconds of processor time it may take, over all its threads and children: unlike
             `time_limit` it means the same on a busy machine.
-
-        Returns
-        -------
-        result : object
 
         Raises
         ------
@@ -177,7 +168,7 @@ class LimitedProcess(AbstractContextManager):
             env=environment,
         )
         self._pid = self._process.pid
-        self._fresh_mb: float | None = None
+        self._fresh_mb = None
         # Pipes cannot be waited for with a timeout everywhere; a queue can.
         self._answers: queue.SimpleQueue[tuple[str, Any] | None] = queue.SimpleQueue()
         arguments = (self._process, self._answers)
@@ -252,11 +243,6 @@ def _pass_on(process: subprocess.Popen[bytes], answers: queue.SimpleQueue[Any]) 
 
 class PeakMemory(AbstractContextManager):
     """The largest resident size of this process while a block runs.
-
-    Attributes
-    ----------
-    megabytes : float
-        Looked at every 20 milliseconds.
 
     Examples
     --------

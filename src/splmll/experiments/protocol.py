@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.model_selection import BaseCrossValidator, KFold
@@ -45,14 +45,6 @@ class Part:
         Rows for choosing settings: neither trained on nor measured on.
     threshold_rows : ndarray of int or None
         Some of the training rows: a second fit without them gives scores to choose thresholds on.
-
-    Examples
-    --------
-    >>> from splmll.datasets import load_dataset
-    >>> from splmll.experiments.protocol import PROTOCOLS
-    >>> part = next(PROTOCOLS["held-out"].parts(load_dataset("digit-scenes")))
-    >>> len(part.train), len(part.test), part.validation
-    (3000, 1000, None)
     """
 
     repetition: int
@@ -64,13 +56,8 @@ class Part:
     threshold_rows: np.ndarray | None = None
 
 
-class Rows(NamedTuple):
-    """Row numbers of one fit, see `Part`."""
-
-    train: np.ndarray
-    test: np.ndarray
-    validation: np.ndarray | None = None
-    threshold_rows: np.ndarray | None = None
+#: Row numbers of one fit, as in `Part`: train, test, and the others where there are any.
+Rows = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -93,13 +80,6 @@ class Protocol(ABC):
     redraws_rows : bool
         Whether every repetition divides the rows anew. Where it does not, a method without
         randomness gives the same result every time.
-
-    Examples
-    --------
-    >>> from dataclasses import replace
-    >>> from splmll.experiments.protocol import PROTOCOLS
-    >>> print(replace(PROTOCOLS["cv"], n_folds=10).describe())
-    Cross-validation on all rows: 10 folds, multi-label stratified.
     """
 
     name: ClassVar[str]
@@ -185,7 +165,7 @@ class HeldOut(Protocol):
         )
 
     def _divide(self, data: Dataset, seed: int, own_seed: int) -> list[Rows]:
-        return [Rows(*standard_split(data, seed))]
+        return [standard_split(data, seed)]
 
 
 @dataclass(frozen=True)
@@ -232,7 +212,7 @@ class CrossValidation(Protocol):
             if self.stratified
             else KFold(self.n_folds, shuffle=True, random_state=own_seed)
         )
-        return [Rows(*rows) for rows in folds.split(np.arange(data.Y.shape[0]), data.Y)]
+        return list(folds.split(np.arange(data.Y.shape[0]), data.Y))
 
 
 @dataclass(frozen=True)
@@ -276,7 +256,7 @@ class PaperProtocol(Protocol):
     def _divide(self, data: Dataset, seed: int, own_seed: int) -> list[Rows]:
         train, test = standard_split(data, seed)
         kept, validation = _stratified(data, train, VALIDATION_SHARE, own_seed)
-        return [Rows(kept, test, validation)]
+        return [(kept, test, validation)]
 
 
 @dataclass(frozen=True)
@@ -311,7 +291,7 @@ class Resubstitution(Protocol):
 
     def _divide(self, data: Dataset, seed: int, own_seed: int) -> list[Rows]:
         train, _ = standard_split(data, seed)
-        return [Rows(train, train)]
+        return [(train, train)]
 
 
 @dataclass(frozen=True)
@@ -369,7 +349,7 @@ class BenchmarkProtocol(Protocol):
         train, test = _at_most(self.most_train, train, seed), _at_most(self.most_test, test, seed)
         share = max(THRESHOLD_SHARE, min(0.5, FEWEST_THRESHOLD_ROWS / len(train)))
         _, threshold_rows = _stratified(data, train, share, seed)
-        return [Rows(train, test, threshold_rows=threshold_rows)]
+        return [(train, test, None, threshold_rows)]
 
 
 #: Every protocol by name, with its usual number of repetitions.
@@ -381,26 +361,7 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
 def standard_split(data: Dataset, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Return the training and test rows of the standard split, or a random tenth as the test rows.
 
-    Parameters
-    ----------
-    data : Dataset
-        The rows.
-    seed : int, default=0
-        Seed of the draw for a data set without a split.
-
-    Returns
-    -------
-    train, test : ndarray of int
-        Row numbers.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from splmll.datasets import Dataset
-    >>> from splmll.experiments.protocol import standard_split
-    >>> data = Dataset(np.zeros((40, 1)), np.ones((40, 1)), ["x"], ["y"])
-    >>> [rows.size for rows in standard_split(data)]
-    [36, 4]
+    The seed is that of the draw for a data set without a split.
     """
     if data.train is not None and data.test is not None:
         return data.train, data.test

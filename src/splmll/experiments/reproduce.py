@@ -16,8 +16,7 @@ import pandas as pd
 
 from splmll.datasets import Dataset, load_dataset
 from splmll.exceptions import DatasetError
-from splmll.experiments.ablations import ABLATIONS
-from splmll.experiments.contestants import CONTESTANTS
+from splmll.experiments.contestants import ABLATIONS, CONTESTANTS
 from splmll.experiments.differences import difference_table
 from splmll.experiments.figures import (
     company_figure,
@@ -166,23 +165,13 @@ class Reproduction:
         """The compared methods and ours, five measures."""
         data = [*SMALL_DATA, "tmc2007", "espgame-densehue"]
         title = "Table 2: compared methods and SPL-MLL"
-        return [
-            *self._comparison("table2", title, data, TABLE_2_METHODS),
-            *self._comparison(
-                "table2-resubstitution", title, ["tmc2007"], TABLE_2_METHODS, "resubstitution"
-            ),
-        ]
+        return self._comparison("table2", title, data, TABLE_2_METHODS)
 
     def table3(self) -> list[Path]:
         """The methods that reduce the label space, their ridge chosen by folds, and ours."""
         title = "Table 3: methods that reduce the label space, and SPL-MLL"
         data = ["tmc2007", "espgame-densehue"]
-        methods, search = TABLE_3_METHODS, RIDGE_SEARCH
-        on_training_rows = ("table3-resubstitution", title, ["tmc2007"], methods, "resubstitution")
-        return [
-            *self._comparison("table3", title, data, methods, search=search),
-            *self._comparison(*on_training_rows, search=search),
-        ]
+        return self._comparison("table3", title, data, TABLE_3_METHODS, RIDGE_SEARCH)
 
     def table4(self) -> list[Path]:
         """The published system with parts left out."""
@@ -239,12 +228,25 @@ class Reproduction:
         title: str,
         data: list[str],
         methods: list[str],
-        protocol: str = "held-out",
         search: str | Search = "none",
     ) -> list[Path]:
+        """Measure methods on held-out rows; where training rows are printed also on those."""
         data = [each for each in data if self.data is None or each in self.data]
-        if not data:
-            return []
+        files = self._measured(name, title, data, methods, "held-out", search) if data else []
+        if "tmc2007" in data:
+            on_training_rows = f"{name}-resubstitution", title, ["tmc2007"], methods
+            files += self._measured(*on_training_rows, "resubstitution", search)
+        return files
+
+    def _measured(
+        self,
+        name: str,
+        title: str,
+        data: list[str],
+        methods: list[str],
+        protocol: str,
+        search: str | Search,
+    ) -> list[Path]:
         # Resubstitution only stands beside printed numbers: one seed shows what it shows.
         once = self.quick or protocol == "resubstitution"
         experiment = Experiment(
@@ -310,14 +312,7 @@ ITEMS: dict[str, Callable[[Reproduction], list[Path]]] = {
 
 
 def check_items(items: Sequence[str]) -> list[str]:
-    """Return the items that were asked for, or all of ``ITEMS``, in the order of the paper.
-
-    Examples
-    --------
-    >>> from splmll.experiments.reproduce import check_items
-    >>> check_items(["figure4", "table1"])
-    ['table1', 'figure4']
-    """
+    """Return the items that were asked for, or all of ``ITEMS``, in the order of the paper."""
     for item in items:
         if item not in ITEMS and item != "all":
             hint = suggestion(item, [*ITEMS, "all"])
@@ -326,14 +321,7 @@ def check_items(items: Sequence[str]) -> list[str]:
 
 
 def check_data(data: Sequence[str]) -> list[str]:
-    """Refuse data sets that no table has.
-
-    Examples
-    --------
-    >>> from splmll.experiments.reproduce import check_data
-    >>> check_data(["yeast"])
-    ['yeast']
-    """
+    """Refuse data sets that no table has."""
     known = [*ALL_DATA, "pascal07"]
     unknown = [name for name in data if name not in known]
     if unknown:

@@ -147,6 +147,42 @@ def average_ranks(results: pd.DataFrame, measures: Sequence[str] = PAPER_MEASURE
     )
 
 
+def fair_ranks(results: pd.DataFrame, measures: Sequence[str] = PAPER_MEASURES) -> Ranks | None:
+    """Return average ranks where methods can be compared fairly, None if they nowhere can.
+
+    Not every method need have been run on every data set. Ranked are the methods with all results
+    on those data sets that together make the largest complete table.
+    """
+    cells = summarise(results, measures)
+    lacking = cells["mean"].isna().groupby([cells["data"], cells["method"]]).any()
+    there = (~lacking).unstack(fill_value=False).reindex(cells["data"].unique())
+    runs = results[results["data"].isin(largest_complete(there))]
+    return average_ranks(runs, measures) if len(runs) else None
+
+
+def largest_complete(there: pd.DataFrame, column: str | None = None) -> list[str]:
+    """Return the lines of the largest table without gaps, if need be one with a certain column.
+
+    `there` says of every cell whether it exists; lines with most of them are taken first.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from splmll.experiments.statistics import largest_complete
+    >>> ran = pd.DataFrame({"BR": [True, True], "LP": [True, False]}, index=["yeast", "scene"])
+    >>> largest_complete(ran), largest_complete(ran, "LP")
+    (['yeast', 'scene'], ['yeast'])
+    """
+    order = list(there.sum(axis=1).sort_values(ascending=False, kind="stable").index)
+    largest, chosen = 1, []
+    for number in range(1, len(order) + 1):
+        columns = there.loc[order[:number]].all()
+        size = number * int(columns.sum())
+        if size >= largest and columns.get(column, True):
+            largest, chosen = size, order[:number]
+    return chosen
+
+
 @dataclass(frozen=True, eq=False)
 class Outcome:
     """What a test says of methods.

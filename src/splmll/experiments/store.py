@@ -12,7 +12,7 @@ import socket
 import sqlite3
 import time
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 import psutil
 
-from splmll.atomic import atomic_write, flush_folder
+from splmll.atomic import flush_folder
 from splmll.experiments.unit import Unit, UnitArrays, UnitResult, measures_for
 from splmll.metrics import MEASURES, evaluate
 from splmll.thresholds import fit_threshold, rule_of_text
@@ -86,26 +86,12 @@ PRAGMA user_version = {SCHEMA_VERSION};
 
 
 class StoreError(ValueError):
-    """A file is not a store, or not one that this version can read.
-
-    Examples
-    --------
-    >>> from splmll.experiments.store import StoreError
-    >>> issubclass(StoreError, ValueError)
-    True
-    """
+    """A file is not a store, or not one that this version can read."""
 
 
 @dataclass(frozen=True)
 class Owner:
-    """Who does a unit: one run of an experiment in one process.
-
-    Examples
-    --------
-    >>> from splmll.experiments.store import Owner
-    >>> Owner().is_alive, Owner() == Owner()
-    (True, False)
-    """
+    """Who does a unit: one run of an experiment in one process."""
 
     host: str = field(default_factory=socket.gethostname)
     pid: int = field(default_factory=os.getpid)
@@ -203,10 +189,6 @@ class Store:
         ----------
         key : str
             The column ``key`` of `results`.
-
-        Returns
-        -------
-        arrays : UnitArrays
         """
         path = self._array_file(key)
         if not path.exists():
@@ -268,29 +250,6 @@ class Store:
         if threshold is not None:
             frame["threshold"] = str(threshold)
         return frame
-
-    def export(self, path: str | os.PathLike[str]) -> Path:
-        """Write `results` to a file, in one step.
-
-        Parameters
-        ----------
-        path : path-like
-            Its suffix, ``.csv`` or ``.parquet``, says the format.
-
-        Returns
-        -------
-        path : Path
-        """
-        path = Path(path)
-        writers = {".csv": "to_csv", ".parquet": "to_parquet"}
-        if path.suffix not in writers:
-            raise ValueError(
-                f"Results cannot be written as {path.suffix or 'a file without a suffix'}: name a "
-                "file that ends in .csv or .parquet."
-            )
-        with atomic_write(path) as part:
-            getattr(self.results(), writers[path.suffix])(part, index=False)
-        return path
 
     # What is being done ------------------------------------------------------------------------
 
@@ -370,14 +329,14 @@ class Store:
             left.unlink(missing_ok=True)
         return True
 
-    def forget(self, method: str, keys: Iterable[str] | None = None) -> int:
+    def forget(self, method: str, keys: Collection[str] | None = None) -> int:
         """Remove results of a method, so that the next run makes them anew.
 
         Parameters
         ----------
         method : str
             Its name.
-        keys : iterable of str, optional
+        keys : collection of str, optional
             Only these units; by default all of the method.
 
         Returns
@@ -386,11 +345,9 @@ class Store:
         """
         with self._writing() as connection:
             lines = connection.execute("SELECT key FROM units WHERE method = ?", (method,))
-            found = {key for (key,) in lines}
-            if keys is not None:
-                found &= set(keys)
-            connection.executemany("DELETE FROM units WHERE key = ?", [(key,) for key in found])
-        for key in found:
+            found = [line for line in lines if keys is None or line[0] in keys]
+            connection.executemany("DELETE FROM units WHERE key = ?", found)
+        for (key,) in found:
             self._array_file(key).unlink(missing_ok=True)
         return len(found)
 

@@ -253,8 +253,9 @@ class FormattedTable:
             return text + (escape(f" [{cell.aside}]") if cell.aside else "")
 
         text = self.cells.map(write).rename(index=escape, columns=escape)
-        names = text.index.names
-        return text.rename_axis([None] * len(names)).rename_axis(names[-1], axis=1)
+        text.columns.name = text.index.names[-1]
+        text.index.names = [None] * text.index.nlevels
+        return text
 
     def _lines(
         self, style: dict[str, str], number: str, escape: Callable[[str], str]

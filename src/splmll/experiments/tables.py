@@ -91,7 +91,7 @@ def comparison_table(
     names = list(cells["measure"].unique())
     titles = cells["measure"].map(lambda name: f"{MEASURES[name].title} {MEASURES[name].arrow}")
     written = [_cell(line) for line in cells.to_dict("records")]
-    layout, subject = arranged(cells.assign(measure=titles, cell=written))
+    layout, subject = arranged(cells.assign(measure=titles, cell=pd.Series(written)))
     caption = _sentences(
         title, subject, conditions.describe(), _directions(names), _about_printed(cells)
     )
@@ -105,7 +105,8 @@ def arranged(lines: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     for every method and a column for every measure.
     """
     table = _in_order(lines).set_index(["data", "method", "measure"])["cell"].unstack()
-    table = table.reindex(columns=lines["measure"].unique()).fillna(Cell(MISSING))
+    table = table.reindex(columns=lines["measure"].unique())
+    table = table.map(lambda cell: cell if isinstance(cell, Cell) else Cell(MISSING))
     if table.index.unique(0).size == 1:
         return table.droplevel(0), str(table.index[0][0])
     return table, ""
@@ -297,13 +298,12 @@ def _in_order(lines: pd.DataFrame) -> pd.DataFrame:
     """Lines whose data sets and methods sort as in the paper, others behind them as they come."""
 
     def ordered(column: str, known: Iterable[str]) -> pd.Categorical:
-        there = lines[column].unique()
-        return pd.Categorical(
-            lines[column], dict.fromkeys([*(k for k in known if k in there), *there])
-        )
+        there = list(lines[column].unique())
+        names = [*(name for name in known if name in there), *there]
+        return pd.Categorical(list(lines[column]), list(dict.fromkeys(names)))
 
-    order = {"data": published_datasets().index, "method": CONTESTANTS}
-    return lines.assign(**{name: ordered(name, known) for name, known in order.items()})
+    data, methods = list(published_datasets().index), list(CONTESTANTS)
+    return lines.assign(data=ordered("data", data), method=ordered("method", methods))
 
 
 def _why_not(statuses: pd.Series) -> str:
@@ -326,16 +326,18 @@ def _what_is_missing(statuses: pd.Series, n_values: int) -> str:
 
 def _marks(cells: pd.DataFrame) -> pd.Series:
     """Best and second best of every data set and measure, by the means as they are shown."""
-    marks = pd.Series("", index=cells.index)
     shown = cells["mean"].map(lambda mean: float(f"{mean:.{DIGITS}f}"))
-    for (_, measure), group in shown.groupby([cells["data"], cells["measure"]]):
-        values = group.dropna()
-        if len(values) < 2:
-            continue
-        best = sorted(values.unique(), reverse=MEASURES[str(measure)].greater_is_better)
-        for value, mark in zip(best, ("best", "second")):
-            marks[values.index[values == value]] = mark
-    return marks
+    groups = shown.groupby([cells["data"], cells["measure"]])
+    return pd.concat(
+        [best_two(each, MEASURES[str(name)].greater_is_better) for (_, name), each in groups]
+    )
+
+
+def best_two(values: pd.Series, greater_is_better: bool = False) -> pd.Series:
+    """Return "best" and "second" for the two best of several values, and "" for the others."""
+    order = sorted(values.dropna().unique(), reverse=greater_is_better)
+    marks = dict(zip(order, ("best", "second"))) if values.count() > 1 else {}
+    return values.map(lambda value: marks.get(value, ""))
 
 
 def _cell(line: dict[Any, Any]) -> Cell:

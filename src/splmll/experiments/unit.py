@@ -28,7 +28,7 @@ from splmll.datasets import Dataset, load_dataset
 from splmll.experiments._environment import host_facts, versions
 from splmll.experiments.contestants import CONTESTANTS
 from splmll.experiments.limits import PeakMemory
-from splmll.experiments.protocol import Part, Protocol
+from splmll.experiments.protocol import Protocol
 from splmll.experiments.search import Search, choose_settings
 from splmll.metrics import MEASURES, evaluate
 from splmll.metrics.scorers import label_scores
@@ -70,11 +70,6 @@ class Unit:
         How settings are searched for; by default not at all.
     base_seed : int, default=0
         Seed of the experiment; the seed of a repetition is derived from it.
-
-    Attributes
-    ----------
-    key : str
-        Hash over all that determines the result.
 
     Examples
     --------
@@ -149,11 +144,11 @@ class Unit:
     @property
     def same_in_every_repetition(self) -> bool:
         """Whether neither the rows nor the method depend on the repetition."""
-        return (
-            not self.protocol.redraws_rows
-            and self.search.kind == "none"
-            and not self._depends_on_seed()
-        )
+        if self.protocol.redraws_rows or self.search.kind != "none":
+            return False
+        known = self.estimator is None and self.threshold == OWN_THRESHOLD
+        seedless = known and CONTESTANTS[self.method].seedless
+        return seedless or not _seed_names(self._method())
 
     def columns(self) -> dict[str, Any]:
         """Return what a table of results says about the unit itself."""
@@ -181,12 +176,6 @@ class Unit:
         if scaler is None:
             return method
         return Pipeline([("preprocessing", scaler), ("method", method)])
-
-    def _depends_on_seed(self) -> bool:
-        known = self.estimator is None and self.threshold == OWN_THRESHOLD
-        if known and CONTESTANTS[self.method].seedless:
-            return False
-        return bool(_seed_names(self._method()))
 
     def _method(self) -> Any:
         """The method with its threshold rule."""
@@ -235,12 +224,6 @@ class UnitResult:
         Times, in UTC.
     versions, host : dict
         Versions of the packages and facts about the machine.
-
-    Examples
-    --------
-    >>> from splmll.experiments.unit import UnitResult
-    >>> UnitResult.failure("timeout", "took more than 5 seconds").status
-    'timeout'
     """
 
     status: str
@@ -316,15 +299,7 @@ class UnitArrays:
 def run_unit(unit: Unit) -> UnitResult:
     """Do a unit of work in this process.
 
-    Parameters
-    ----------
-    unit : Unit
-        What to do.
-
-    Returns
-    -------
-    result : UnitResult
-        Errors of the method are not caught.
+    Errors of the method are not caught.
 
     Examples
     --------
@@ -349,7 +324,13 @@ def run_unit(unit: Unit) -> UnitResult:
 
         start, processor = time.perf_counter(), time.process_time()
         if unit.search.kind != "none":
-            model.set_params(**_search(unit, model, data.X, Y, part))
+            held = np.empty(0, dtype=int) if part.validation is None else part.validation
+            rows = np.r_[part.train, held]
+            X_seen, Y_seen = take_rows(data.X, rows), Y[rows]
+            found = choose_settings(
+                unit.search, model, X_seen, Y_seen, n_validation=len(held), seed=unit.seed
+            )
+            model.set_params(**found)
         searched = time.perf_counter()
         model.fit(take_rows(data.X, part.train), Y[part.train])
         fitted = time.perf_counter()
@@ -395,14 +376,7 @@ def run_unit(unit: Unit) -> UnitResult:
 
 
 def measures_for(n_labels: int) -> list[str]:
-    """Return the measures that data with so many labels can have.
-
-    Examples
-    --------
-    >>> from splmll.experiments.unit import measures_for
-    >>> [name for name in measures_for(3) if name.startswith("precision")]
-    ['precision_at_1', 'precision_at_3']
-    """
+    """Return the measures that data with so many labels can have."""
     return [
         name
         for name, measure in MEASURES.items()
@@ -431,17 +405,7 @@ def compact(scores: np.ndarray) -> np.ndarray:
 
 @lru_cache(maxsize=32)
 def fingerprint(data: Dataset) -> str:
-    """Return a hash of the content of a data set: features, labels, names and split.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from splmll.datasets import Dataset
-    >>> from splmll.experiments.unit import fingerprint
-    >>> one, same = (Dataset(np.eye(2), np.eye(2), "ab", "xy") for _ in range(2))
-    >>> fingerprint(one) == fingerprint(same)
-    True
-    """
+    """Return a hash of the content of a data set: features, labels, names and split."""
     digest = hashlib.sha256()
     digest.update(json.dumps([data.feature_names, data.label_names]).encode())
     for matrix in (data.X, data.Y, data.train, data.test):
@@ -462,14 +426,7 @@ def fingerprint(data: Dataset) -> str:
 
 
 def now() -> str:
-    """Return the time in UTC, as text that sorts by time.
-
-    Examples
-    --------
-    >>> from splmll.experiments.unit import now
-    >>> now().endswith("+00:00")
-    True
-    """
+    """Return the time in UTC, as text that sorts by time."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
@@ -486,12 +443,11 @@ def _seed_names(estimator: Any) -> list[str]:
 
 def _scaler(preprocessing: str, X: Any) -> Any:
     sparse_features = sparse.issparse(X)
+    if preprocessing == "suited":
+        as_it_is = sparse_features or isinstance(X, pd.DataFrame) or np.isin(X, (0, 1)).all()
+        preprocessing = "none" if as_it_is else "standard"
     if preprocessing == "none":
         return None
-    if preprocessing == "suited":
-        if sparse_features or isinstance(X, pd.DataFrame) or np.isin(X, (0, 1)).all():
-            return None
-        return StandardScaler()
     if preprocessing == "standard":
         return StandardScaler(with_mean=not sparse_features)
     return MaxAbsScaler() if sparse_features else MinMaxScaler()
@@ -504,15 +460,6 @@ def _judged(model: Any, data: Dataset, rows: np.ndarray) -> dict[str, np.ndarray
         "validation_truth": _small(dense(data.Y[rows])),
         "validation_scores": compact(scores),
     }
-
-
-def _search(unit: Unit, model: Any, X: Any, Y: Any, part: Part) -> dict[str, Any]:
-    held = np.empty(0, dtype=int) if part.validation is None else part.validation
-    rows = np.r_[part.train, held]
-    found, labels = take_rows(X, rows), Y[rows]
-    return choose_settings(
-        unit.search, model, found, labels, n_validation=len(held), seed=unit.seed
-    )
 
 
 def _method_in(model: Any) -> Any:
@@ -537,9 +484,6 @@ def _small(labels: np.ndarray) -> np.ndarray:
     """Return labels with a byte for each, unless some are unknown (NaN)."""
     unknown = labels.dtype.kind == "f" and bool(np.isnan(labels).any())
     return labels if unknown else labels.astype(np.uint8)
-
-
-# Text that stands for settings ------------------------------------------------------------------
 
 
 def _hash(described: Any) -> str:

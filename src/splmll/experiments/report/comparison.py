@@ -10,12 +10,14 @@ import hashlib
 import html
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from splmll.experiments.contestants import CONTESTANTS
+from splmll.experiments.differences import difference_table
 from splmll.experiments.protocol import PROTOCOLS
 from splmll.experiments.report.landmarks import FittedModel, landmark_section
 from splmll.experiments.report.page import (
@@ -28,13 +30,26 @@ from splmll.experiments.report.page import (
     Text,
     Written,
     build_page,
+    macro,
     package_file,
     write_page,
 )
-from splmll.experiments.report.ranking import Comparison, comparisons_of
-from splmll.experiments.statistics import FEWEST_METHODS, Ranks, friedman_test, nemenyi_test
-from splmll.experiments.table_format import MISSING
-from splmll.experiments.tables import CONDITIONS, NOT_DONE
+from splmll.experiments.statistics import (
+    FEWEST_METHODS,
+    Ranks,
+    fair_ranks,
+    friedman_test,
+    nemenyi_test,
+)
+from splmll.experiments.table_format import MISSING, FormattedTable
+from splmll.experiments.tables import (
+    CONDITIONS,
+    NOT_DONE,
+    Conditions,
+    best_two,
+    check_conditions,
+    comparison_table,
+)
 from splmll.experiments.words import count
 from splmll.metrics import MEASURES, PAPER_MEASURES
 from splmll.plots.critical_difference import CriticalDifferenceDisplay
@@ -101,7 +116,7 @@ def write_report(
     ...     "RF has the best average rank" in file.read_text("utf-8")
     True
     """
-    comparisons = comparisons_of(results, measures, published)
+    comparisons = _comparisons(results, measures, published)
     titles = _section_titles(comparisons)
     sections = [_section(name, each) for name, each in zip(titles, comparisons)]
     sections += more
@@ -121,7 +136,47 @@ def write_report(
     return write_page(path, page)
 
 
-def _section_titles(comparisons: Sequence[Comparison]) -> list[str]:
+@dataclass(frozen=True, eq=False)
+class _Comparison:
+    """All runs that were made under the same conditions, and what they come to."""
+
+    runs: pd.DataFrame
+    conditions: Conditions
+    cells: pd.DataFrame
+    ranks: Ranks | None
+    differences: FormattedTable | None
+
+    @property
+    def data(self) -> list[str]:
+        return list(self.cells["data"].unique())
+
+    @property
+    def measures(self) -> list[str]:
+        return list(self.cells["measure"].unique())
+
+    @property
+    def failed(self) -> pd.DataFrame:
+        return self.runs[self.runs["status"] != "done"]
+
+
+def _comparisons(
+    results: pd.DataFrame, measures: Sequence[str], published: pd.DataFrame | None
+) -> list[_Comparison]:
+    """One comparison for every combination of conditions: such runs are never put together."""
+    if results.empty or not set(CONDITIONS) <= set(results.columns):
+        check_conditions(results)  # it says what is wrong
+    comparisons = []
+    for _, runs in results.groupby(list(CONDITIONS), sort=False):
+        cells = comparison_table(runs, measures, published).frame
+        differences = None
+        if published is not None and cells["printed"].notna().any():
+            differences = difference_table(runs, published, measures)
+        ranks = fair_ranks(runs, measures)
+        comparisons.append(_Comparison(runs, check_conditions(runs), cells, ranks, differences))
+    return comparisons
+
+
+def _section_titles(comparisons: Sequence[_Comparison]) -> list[str]:
     """Name each comparison by its protocol, and by whatever else tells it from the others."""
     conditions = [comparison.conditions for comparison in comparisons]
     varying = [
@@ -137,7 +192,7 @@ def _section_titles(comparisons: Sequence[Comparison]) -> list[str]:
     ]
 
 
-def _summary(comparison: Comparison, title: str) -> str:
+def _summary(comparison: _Comparison, title: str) -> str:
     """Return in plain words who ranks best, where SPL-MLL is if that is not it, and what failed."""
     ranks = comparison.ranks
     if comparison.conditions.protocol == "resubstitution":
@@ -174,7 +229,7 @@ def _summary(comparison: Comparison, title: str) -> str:
     return f"{title}: {' '.join(sentences)}"
 
 
-def _section(title: str, comparison: Comparison) -> Section:
+def _section(title: str, comparison: _Comparison) -> Section:
     parts: list[Part] = [Text(comparison.conditions.describe(), note=True)]
     ranks = comparison.ranks
     if comparison.conditions.protocol == "resubstitution":
@@ -193,7 +248,7 @@ def _section(title: str, comparison: Comparison) -> Section:
     return Section(title, parts)
 
 
-def _rank_table(comparison: Comparison, ranks: Ranks) -> Part:
+def _rank_table(comparison: _Comparison, ranks: Ranks) -> Part:
     """Every method with its average rank under each measure and under all of them."""
     order = ["all", *comparison.measures]
     values = ranks.frame[order].round(RANK_DIGITS)
@@ -210,7 +265,7 @@ def _rank_table(comparison: Comparison, ranks: Ranks) -> Part:
     )
     if others:
         caption += f" {MISSING} not ranked: results are missing on some of these data sets."
-    marks = values.apply(_marks).assign(**{"failed runs": ""})
+    marks = values.apply(best_two).assign(**{"failed runs": ""})
     return _sortable(shown.rename(columns=titles), marks.rename(columns=titles), caption)
 
 
@@ -229,20 +284,15 @@ def _diagram(ranks: Ranks) -> Figure:
     return Figure(figure, f"{how} Methods under one thick bar cannot be told apart.")
 
 
-def _marks(values: pd.Series) -> pd.Series:
-    """Mark the best and the second best of a column in which low values are good."""
-    places = dict(zip(sorted(values.dropna().unique()), ("best", "second")))
-    return values.map(lambda value: places.get(value, ""))
-
-
-def _data_parts(comparison: Comparison, data: str) -> list[Part]:
+def _data_parts(comparison: _Comparison, data: str) -> list[Part]:
     """Every method on one data set: the measures, its mean rank there, and the time of a fit."""
     runs = comparison.runs[comparison.runs["data"] == data]
     cells = comparison.cells[comparison.cells["data"] == data]
-    ranks = comparison.ranks_on(data)
+    found = fair_ranks(runs, comparison.measures)
+    ranks = {} if found is None else found.frame["all"].to_dict()
     methods = [*ranks, *(name for name in cells["method"].unique() if name not in ranks)]
     titles = {name: f"{MEASURES[name].title} {MEASURES[name].arrow}" for name in cells["measure"]}
-    lines = cells.assign(shown=[_shown(line) for line in cells.to_dict("records")])
+    lines = cells.assign(shown=[macro("number", line) for line in cells.to_dict("records")])
     table = lines.pivot(index="method", columns="measure", values=["shown", "mark"])
     shown, marks = (
         pd.DataFrame(table[kind]).reindex(methods)[list(titles)].rename(columns=titles)
@@ -273,28 +323,9 @@ def _sortable(shown: pd.DataFrame, marks: pd.DataFrame, caption: str, name: str 
     return Written(markup, caption or "Sort by a click on the title of a column.")
 
 
-def _shown(line: dict[Any, Any]) -> str:
-    """A cell as HTML: mean, deviation, printed number, and what is missing."""
-    if line["status"] != "done":
-        text = f'<span class="failed">{html.escape(line["status"])}</span>'
-    else:
-        text = f"<span>{line['mean']:.3f}</span>"
-        if pd.notna(line["std"]):
-            text += f" <small>± {line['std']:.3f}</small>"
-    if line["note"]:
-        text += f" <small>({html.escape(line['note'])})</small>"
-    if pd.notna(line.get("printed")):
-        text += f'<small class="printed">printed {line["printed"]:.3f}</small>'
-    return text
-
-
 def _size_words(runs: pd.DataFrame) -> str:
-    sizes = {
-        "n_train": "training rows",
-        "n_test": "test rows",
-        "n_features": "features",
-        "n_labels": "labels",
-    }
+    sizes = {"n_train": "training rows", "n_test": "test rows"}
+    sizes |= {"n_features": "features", "n_labels": "labels"}
     words = [
         f"{int(runs[column].median())} {name}"
         for column, name in sizes.items()

@@ -27,8 +27,7 @@ class Part(Protocol):
 
     def to_html(self, number: int) -> str:
         """Return the part as HTML; ``number`` is unique on the page."""
-        kinds = _templates().get_template("parts.html").module
-        return str(getattr(kinds, type(self).__name__.lower())(self, number))
+        return macro(type(self).__name__.lower(), self, number)
 
 
 @dataclass(frozen=True)
@@ -228,6 +227,11 @@ def _templates() -> Any:
 
     loader = FunctionLoader(package_file)
     return Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+
+
+def macro(name: str, *arguments: Any) -> str:
+    """Return what a macro of parts.html makes of something."""
+    return str(getattr(_templates().get_template("parts.html").module, name)(*arguments))
 
 
 @cache
