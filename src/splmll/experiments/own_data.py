@@ -15,15 +15,8 @@ from splmll.exceptions import DatasetError
 def with_test_rows(train: Dataset, test: Dataset) -> Dataset:
     """Return both as one data set whose standard split is the two.
 
-    Parameters
-    ----------
-    train, test : Dataset
-        Of the same features. A label that only the test rows have is left out: nothing can learn
-        it. One that only the training rows have is absent from all test rows.
-
-    Returns
-    -------
-    data : Dataset
+    Both have the same features. A label that only the test rows have is left out: nothing can learn
+    it. One that only the training rows have is absent from all test rows.
 
     Examples
     --------

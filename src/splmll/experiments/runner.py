@@ -128,12 +128,7 @@ class Experiment:
         self.units()  # refuses impossible options now and not after hours
 
     def units(self) -> list[Unit]:
-        """Return all units of work, the first repetition of all methods first.
-
-        Returns
-        -------
-        units : list of Unit
-        """
+        """Return all units of work, the first repetition of all methods first."""
         places = product(
             self.data, range(self.protocol.repetitions), range(self.protocol.folds), self.methods
         )

@@ -233,10 +233,6 @@ def friedman_test(ranks: Ranks) -> FriedmanResult:
     ranks : Ranks
         From `average_ranks`; at least three methods and two data sets.
 
-    Returns
-    -------
-    result : FriedmanResult
-
     Examples
     --------
     >>> import pandas as pd
@@ -295,10 +291,6 @@ def nemenyi_test(ranks: Ranks) -> NemenyiResult:
     ranks : Ranks
         From `average_ranks`; at least two methods and two data sets.
 
-    Returns
-    -------
-    result : NemenyiResult
-
     Examples
     --------
     >>> import pandas as pd
@@ -352,10 +344,6 @@ def wilcoxon_test(ranks: Ranks) -> WilcoxonResult:
     ----------
     ranks : Ranks
         From `average_ranks`; at least two methods and two data sets.
-
-    Returns
-    -------
-    result : WilcoxonResult
 
     Examples
     --------

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 import psutil
 
-from splmll.atomic import flush_folder
+from splmll.atomic import atomic_write, flush_folder
 from splmll.experiments.unit import Unit, UnitArrays, UnitResult, measures_for
 from splmll.metrics import MEASURES, evaluate
 from splmll.thresholds import fit_threshold, rule_of_text
@@ -102,6 +102,12 @@ class Owner:
     def is_alive(self) -> bool:
         """Whether the process still runs; only for one on this machine."""
         return _process_identity(self.pid) == self.process
+
+    def still_holds(self, heartbeat: float) -> bool:
+        """Whether a claim of this owner counts, given its last sign of life."""
+        if self.host == socket.gethostname():
+            return self.is_alive
+        return time.time() - heartbeat < STALE_CLAIM
 
 
 class Store:
@@ -275,7 +281,7 @@ class Store:
             claim = connection.execute(
                 "SELECT host, pid, process, token, heartbeat FROM claims WHERE key = ?", (key,)
             ).fetchone()
-            if claim is not None and _counts(Owner(*claim[:-1]), claim[-1]):
+            if claim is not None and Owner(*claim[:-1]).still_holds(claim[-1]):
                 return False
             connection.execute(
                 "INSERT OR REPLACE INTO claims (key, token, host, pid, process, heartbeat) "
@@ -299,34 +305,25 @@ class Store:
             "host": _json(result.host),
         }
         line |= {name: getattr(result, name) for name in _COLUMNS if name not in line}
-        final = self._array_file(unit.key)
-        # A process that has lost its claim may be writing as well.
-        part = final.with_suffix(f".{owner.token}.part")
-        try:
+        with self._writing() as connection:
+            held = connection.execute(
+                "SELECT 1 FROM claims WHERE key = ? AND token = ?", (unit.key, owner.token)
+            ).fetchone()
+            if held is None:
+                return False
+            for left in self.folder.glob(f"{unit.key}*"):  # by processes that were killed
+                left.unlink(missing_ok=True)
             if result.arrays is not None:
-                _write_arrays(part, result.arrays)
-            with self._writing() as connection:
-                held = connection.execute(
-                    "SELECT 1 FROM claims WHERE key = ? AND token = ?", (unit.key, owner.token)
-                ).fetchone()
-                if held is None:
-                    return False
-                if result.arrays is not None:
-                    os.replace(part, final)
-                else:  # left by a process that was killed before its row was written
-                    final.unlink(missing_ok=True)
                 # A row that is on the disk has its arrays there, too.
-                flush_folder(self.folder)
-                connection.execute(
-                    f"INSERT OR REPLACE INTO units ({', '.join(_COLUMNS)}) "
-                    f"VALUES ({', '.join('?' * len(_COLUMNS))})",
-                    [line[name] for name in _COLUMNS],
-                )
-                connection.execute("DELETE FROM claims WHERE key = ?", (unit.key,))
-        finally:
-            part.unlink(missing_ok=True)
-        for left in self.folder.glob(f"{unit.key}.*part"):  # by processes that were killed
-            left.unlink(missing_ok=True)
+                with atomic_write(self._array_file(unit.key)) as part, part.open("wb") as file:
+                    there = {k: v for k, v in vars(result.arrays).items() if v is not None}
+                    np.savez_compressed(file, allow_pickle=False, **there)
+            connection.execute(
+                f"INSERT OR REPLACE INTO units ({', '.join(_COLUMNS)}) "
+                f"VALUES ({', '.join('?' * len(_COLUMNS))})",
+                [line[name] for name in _COLUMNS],
+            )
+            connection.execute("DELETE FROM claims WHERE key = ?", (unit.key,))
         return True
 
     def forget(self, method: str, keys: Collection[str] | None = None) -> int:
@@ -431,14 +428,6 @@ class Store:
             connection.execute("COMMIT")
 
 
-def _write_arrays(path: Path, arrays: UnitArrays) -> None:
-    content = {name: value for name, value in vars(arrays).items() if value is not None}
-    with path.open("wb") as file:
-        np.savez_compressed(file, allow_pickle=False, **content)
-        file.flush()
-        os.fsync(file.fileno())
-
-
 def _cut(arrays: UnitArrays, threshold: float | str) -> np.ndarray:
     rule = rule_of_text(str(threshold))
     if not isinstance(rule, str):
@@ -457,13 +446,6 @@ def _cut(arrays: UnitArrays, threshold: float | str) -> np.ndarray:
     )
     scores = arrays.scores if arrays.tunable_scores is None else arrays.tunable_scores
     return fitted.apply(np.asarray(scores, dtype=np.float64))
-
-
-def _counts(owner: Owner, heartbeat: float) -> bool:
-    """Whether a claim still holds."""
-    if owner.host == socket.gethostname():
-        return owner.is_alive
-    return time.time() - heartbeat < STALE_CLAIM
 
 
 def _process_identity(pid: int) -> str | None:

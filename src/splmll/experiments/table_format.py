@@ -39,12 +39,6 @@ class Cell:
         Footnotes. Cells with the same footnote share its number.
     failed : bool, default=False
         Whether it stands in place of a number that could not be had.
-
-    Examples
-    --------
-    >>> from splmll.experiments.table_format import Cell
-    >>> Cell("0.170", mark="best", aside="0.172").text
-    '0.170'
     """
 
     text: str

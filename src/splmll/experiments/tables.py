@@ -179,13 +179,6 @@ class Conditions:
         Smallest and largest number of them over methods and data sets.
     seeds : tuple of int
         All seeds, in order.
-
-    Examples
-    --------
-    >>> from splmll.experiments.tables import Conditions
-    >>> conditions = Conditions("cv", "none", "0.5", "grid", (2, 2), (10, 10), (0, 1))
-    >>> conditions.describe().split('. ')[1]
-    'Mean ± standard deviation over 2 repetitions of 10 folds, seeds 0 and 1'
     """
 
     protocol: str
@@ -217,15 +210,6 @@ class Conditions:
 
 def check_conditions(results: pd.DataFrame) -> Conditions:
     """Return what the runs have in common; refuse runs that must not stand in one table.
-
-    Parameters
-    ----------
-    results : DataFrame
-        One line for each run, as an experiment returns them.
-
-    Returns
-    -------
-    conditions : Conditions
 
     Examples
     --------

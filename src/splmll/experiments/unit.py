@@ -59,15 +59,9 @@ class Unit:
         Which part of the protocol.
     estimator : estimator, optional
         The method, where it is not known by name; it is not modified.
-    preprocessing : {"none", "standard", "minmax", "suited"}, default="none"
-        Leave features as they are, standardise them, or bring them to [0, 1], by what the training
-        rows say. Sparse features stay sparse: they are divided, not shifted. "suited" standardises
-        dense features and leaves sparse ones, and those that are all 0 or 1, as they are.
-    threshold : str, default="own"
-        ``"own"`` leaves every method its own threshold; otherwise a rule of
-        :data:`splmll.thresholds.RULES` or a number as text.
-    search : Search, optional
-        How settings are searched for; by default not at all.
+    preprocessing, threshold, search : str, str, Search
+        As in :class:`splmll.experiments.runner.Experiment`. Sparse features stay sparse: they are
+        divided, not shifted.
     base_seed : int, default=0
         Seed of the experiment; the seed of a repetition is derived from it.
 
@@ -388,13 +382,6 @@ def compact(scores: np.ndarray) -> np.ndarray:
     """Return scores as float32 where that leaves all rankings as they are.
 
     Rounding never swaps two scores, but it can make them equal, and ties count as errors.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from splmll.experiments.unit import compact
-    >>> compact(np.array([[0.1, 0.2]])).dtype, compact(np.array([[1.0, 1.0 + 1e-12]])).dtype
-    (dtype('float32'), dtype('float64'))
     """
     rounded = scores.astype(np.float32)
     differ, still_differ = (

@@ -19,21 +19,9 @@ import pandas as pd
 from splmll.experiments.contestants import CONTESTANTS
 from splmll.experiments.differences import difference_table
 from splmll.experiments.protocol import PROTOCOLS
+from splmll.experiments.report import page
 from splmll.experiments.report.landmarks import FittedModel, landmark_section
-from splmll.experiments.report.page import (
-    Figure,
-    Folded,
-    Heading,
-    Part,
-    Section,
-    Table,
-    Text,
-    Written,
-    build_page,
-    macro,
-    package_file,
-    write_page,
-)
+from splmll.experiments.report.page import Heading, Part, Section, Table, Text
 from splmll.experiments.statistics import (
     FEWEST_METHODS,
     Ranks,
@@ -126,14 +114,14 @@ def write_report(
     ]
     sections.append(_settings_section(results))
     first, *others = (_summary(each, name) for name, each in zip(titles, comparisons))
-    page = build_page(
+    whole = page.build_page(
         title,
         sections,
         introduction=first,
         opening=[Text(words) for words in others],
-        script=package_file("report.js"),
+        script=page.package_file("report.js"),
     )
-    return write_page(path, page)
+    return page.write_page(path, whole)
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,7 +221,9 @@ def _section(title: str, comparison: _Comparison) -> Section:
     parts: list[Part] = [Text(comparison.conditions.describe(), note=True)]
     ranks = comparison.ranks
     if comparison.conditions.protocol == "resubstitution":
-        parts.append(Written(f'<p class="caution"><strong>{html.escape(NO_ESTIMATE)}</strong></p>'))
+        parts.append(
+            page.Written(f'<p class="caution"><strong>{html.escape(NO_ESTIMATE)}</strong></p>')
+        )
     elif ranks is not None:
         parts += [Heading("Average ranks"), _rank_table(comparison, ranks)]
         if len(ranks.frame) >= FEWEST_METHODS and len(ranks.data) > 1:
@@ -269,7 +259,7 @@ def _rank_table(comparison: _Comparison, ranks: Ranks) -> Part:
     return _sortable(shown.rename(columns=titles), marks.rename(columns=titles), caption)
 
 
-def _diagram(ranks: Ranks) -> Figure:
+def _diagram(ranks: Ranks) -> page.Figure:
     import matplotlib.pyplot as plt
 
     figure = CriticalDifferenceDisplay.from_test(nemenyi_test(ranks)).figure_
@@ -281,7 +271,7 @@ def _diagram(ranks: Ranks) -> Figure:
         if several
         else "The mean rank of every method."
     )
-    return Figure(figure, f"{how} Methods under one thick bar cannot be told apart.")
+    return page.Figure(figure, f"{how} Methods under one thick bar cannot be told apart.")
 
 
 def _data_parts(comparison: _Comparison, data: str) -> list[Part]:
@@ -292,7 +282,7 @@ def _data_parts(comparison: _Comparison, data: str) -> list[Part]:
     ranks = {} if found is None else found.frame["all"].to_dict()
     methods = [*ranks, *(name for name in cells["method"].unique() if name not in ranks)]
     titles = {name: f"{MEASURES[name].title} {MEASURES[name].arrow}" for name in cells["measure"]}
-    lines = cells.assign(shown=[macro("number", line) for line in cells.to_dict("records")])
+    lines = cells.assign(shown=[page.macro("number", line) for line in cells.to_dict("records")])
     table = lines.pivot(index="method", columns="measure", values=["shown", "mark"])
     shown, marks = (
         pd.DataFrame(table[kind]).reindex(methods)[list(titles)].rename(columns=titles)
@@ -310,7 +300,9 @@ def _data_parts(comparison: _Comparison, data: str) -> list[Part]:
     return parts
 
 
-def _sortable(shown: pd.DataFrame, marks: pd.DataFrame, caption: str, name: str = "") -> Written:
+def _sortable(
+    shown: pd.DataFrame, marks: pd.DataFrame, caption: str, name: str = ""
+) -> page.Written:
     """Methods against cells that are HTML already; a click on the title of a column sorts."""
     plain = shown.rename_axis(index=None, columns="method")
     style = plain.style.set_td_classes(marks.fillna(""))
@@ -320,7 +312,7 @@ def _sortable(shown: pd.DataFrame, marks: pd.DataFrame, caption: str, name: str 
     key = hashlib.sha256(f"{caption}{name}{list(shown.index)}".encode()).hexdigest()[:8]
     attributes = f'class="numbers" data-name="{html.escape(name)}"'
     markup = style.set_uuid(key).to_html(table_attributes=attributes)
-    return Written(markup, caption or "Sort by a click on the title of a column.")
+    return page.Written(markup, caption or "Sort by a click on the title of a column.")
 
 
 def _size_words(runs: pd.DataFrame) -> str:
@@ -345,9 +337,9 @@ def _failures(failed: pd.DataFrame) -> list[Part]:
             for run in lines
         )
         traces = [run["traceback"] for run in lines if isinstance(run.get("traceback"), str)]
-        story = [Written(f"<pre>{html.escape(traces[0])}</pre>")] if traces else []
+        story = [page.Written(f"<pre>{html.escape(traces[0])}</pre>")] if traces else []
         title = f"{method} on {data}: {'; '.join(errors)}"
-        parts.append(Folded(title, [Text(which, note=True), *story]))
+        parts.append(page.Folded(title, [Text(which, note=True), *story]))
     return parts
 
 
@@ -369,12 +361,12 @@ def _settings_section(results: pd.DataFrame) -> Section:
             "What differs from the defaults of the class, after the search where there was one."
         )
         table = Table(["method", "data", "settings"], rows, caption)
-        parts.append(Folded("Settings of every method", [table]))
+        parts.append(page.Folded("Settings of every method", [table]))
     for column, title in (("versions", "Versions"), ("host", "Machines")):
         if column in results:
             counts = results[column].dropna().value_counts()
             rows = [[_settings_words(text), str(count)] for text, count in counts.items()]
-            parts.append(Folded(title, [Table([title.lower(), "runs"], rows)]))
+            parts.append(page.Folded(title, [Table([title.lower(), "runs"], rows)]))
     if {"started", "finished"} <= set(results.columns):
         first, last = results["started"].dropna().min(), results["finished"].dropna().max()
         parts.append(Text(f"First run started {first}, last run finished {last}.", note=True))
