@@ -31,7 +31,7 @@ DATA = small_data(split=True)
 
 
 def run(experiment: Experiment, out: Path, **options: Any) -> pd.DataFrame:
-    return experiment.run(out, isolate=False, progress=False, **options)
+    return experiment.run(out, isolate=False, **options)
 
 
 # What is run -------------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ def test_whatever_happens_to_a_unit_the_others_are_done(tmp_path: Path) -> None:
         DATA, [*methods, ("last", MLkNN())], repetitions=1, time_limit=8, memory_limit=1000
     )
     before = worker_processes()  # another test in this process may still have one
-    results = experiment.run(tmp_path, progress=False).set_index("method")
+    results = experiment.run(tmp_path).set_index("method")
     assert results["status"].to_dict() == {
         "first": "done",
         "segfault": "failed",

@@ -26,10 +26,8 @@ class RunProgress(Progress):
     ----------
     total : int
         Number of units.
-    live : bool, default=True
-        Show one live line where `stream` is a terminal.
     stream : text file, optional
-        Where to; by default standard error.
+        Where to show them, if it is a terminal; by default standard error.
 
     Examples
     --------
@@ -41,7 +39,7 @@ class RunProgress(Progress):
     '1 done, 0 running, 0 failed'
     """
 
-    def __init__(self, total: int, *, live: bool = True, stream: TextIO | None = None) -> None:
+    def __init__(self, total: int, stream: TextIO | None = None) -> None:
         stream = sys.stderr if stream is None else stream
         super().__init__(
             TextColumn("{task.description}"),
@@ -52,7 +50,7 @@ class RunProgress(Progress):
             TimeRemainingColumn(),
             console=Console(file=stream),
             speed_estimate_period=SPEED_PERIOD,
-            disable=not (live and stream.isatty()),
+            disable=not stream.isatty(),
         )
         self._numbers = {"done": 0, "running": 0, "failed": 0}
         self._units = self.add_task("", total=total)

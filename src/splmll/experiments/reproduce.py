@@ -85,8 +85,6 @@ class Reproduction:
         Address of a Dask scheduler to run the units.
     seed : int, default=0
         The seed from which all others are derived.
-    progress : bool, default=True
-        Show progress where standard error is a terminal.
 
     Examples
     --------
@@ -104,7 +102,6 @@ class Reproduction:
         n_jobs: int | None = None,
         scheduler: str | None = None,
         seed: int = 0,
-        progress: bool = True,
     ) -> None:
         self.out = Path(out)
         self.quick = quick
@@ -112,7 +109,6 @@ class Reproduction:
         self.n_jobs = joblib.cpu_count() if n_jobs is None else n_jobs
         self.scheduler = scheduler
         self.seed = seed
-        self.progress = progress
         self._results: list[pd.DataFrame] = []
         self._loaded: dict[str, Dataset] = {}
         self._models: dict[str, SPLMLL] = {}
@@ -259,12 +255,7 @@ class Reproduction:
             seed=self.seed,
             time_limit=QUICK_SECONDS if self.quick else None,
         )
-        results = experiment.run(
-            self.out / "store",
-            self.n_jobs,
-            scheduler=self.scheduler,
-            progress=self.progress,
-        )
+        results = experiment.run(self.out / "store", self.n_jobs, scheduler=self.scheduler)
         self._results.append(results)
         table = comparison_table(results, PAPER_MEASURES, published(), title=title)
         differences = difference_table(results, published())

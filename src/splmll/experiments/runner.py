@@ -158,9 +158,8 @@ class Experiment:
         scheduler: str | None = None,
         retry_failed: bool = False,
         isolate: bool = True,
-        progress: bool = True,
     ) -> pd.DataFrame:
-        """Do all units that are not done yet.
+        """Do all units that are not done yet; a live line in a terminal says how far it is.
 
         Parameters
         ----------
@@ -181,8 +180,6 @@ class Experiment:
         isolate : bool, default=True
             Run units in processes of their own, which can be stopped at a limit and whose crash
             harms nothing else. False runs them here, one after the other, for a debugger.
-        progress : bool, default=True
-            Show a live line on standard error, where that is a terminal.
 
         Returns
         -------
@@ -199,7 +196,7 @@ class Experiment:
                 "take no cluster and set no limits."
             )
         units = self.units()
-        with _Run(Store(out), units, retry_failed, live=progress) as run:
+        with _Run(Store(out), units, retry_failed) as run:
             if on_cluster:
                 with _dask_client(n_jobs, scheduler) as client:
                     cluster = client.get_executor(pure=False)
@@ -218,14 +215,12 @@ class Experiment:
 class _Run:
     """One run of an experiment: what is left to do, its claims in the store and its display."""
 
-    def __init__(
-        self, store: Store, units: Iterable[Unit], retry_failed: bool, *, live: bool
-    ) -> None:
+    def __init__(self, store: Store, units: Iterable[Unit], retry_failed: bool) -> None:
         self.store = store
         self.owner = Owner()
         self._retry_before = now() if retry_failed else None
         self._left = {unit.key: unit for unit in units}
-        self._progress = RunProgress(len(self._left), live=live)
+        self._progress = RunProgress(len(self._left))
         self._stopped = threading.Event()
 
     def __enter__(self) -> _Run:
@@ -356,39 +351,33 @@ def _dask_client(n_jobs: int, scheduler: str | None) -> Iterator[Any]:
 
 def _find_data(data: Data | Sequence[Data]) -> list[str | Dataset]:
     sources = [data] if isinstance(data, str | os.PathLike | Dataset) else list(data)
-    found = [_find_one(source) for source in sources]
-    names = [source if isinstance(source, str) else source.name for source in found]
-    _refuse_twice(names, "data set")
+    found: list[str | Dataset] = []
+    for source in sources:
+        if isinstance(source, Dataset) or source in dataset_names():
+            found.append(source)
+        elif Path(source).exists():
+            found.append(read_dataset(Path(source)))
+        else:
+            raise ValueError(
+                f"There is neither a data set nor a file {str(source)!r}; the names are "
+                f"{', '.join(dataset_names())}."
+            )
+    _refuse_twice([each if isinstance(each, str) else each.name for each in found], "data set")
     return found
-
-
-def _find_one(source: Data) -> str | Dataset:
-    if isinstance(source, Dataset) or source in dataset_names():
-        return source
-    if not Path(source).exists():
-        raise ValueError(
-            f"There is neither a data set nor a file {str(source)!r}; the names are "
-            f"{', '.join(dataset_names())}."
-        )
-    return read_dataset(Path(source))
 
 
 def _find_methods(methods: Sequence[Method] | Mapping[str, Any]) -> dict[str, Any]:
     """Return name -> estimator, or None for a method that is known by name."""
-    pairs = list(methods.items()) if isinstance(methods, Mapping) else list(methods)
-    if not pairs or isinstance(methods, str):
+    given = list(methods.items()) if isinstance(methods, Mapping) else list(methods)
+    if not given or isinstance(methods, str):
         raise ValueError("Give a list of methods, such as ['BR', 'SPL-MLL'].")
+    there = f"There are {', '.join(CONTESTANTS)}; give one of your own as a pair (name, estimator)."
     found = [
-        (_known_name(method), None) if isinstance(method, str) else (str(method[0]), method[1])
-        for method in pairs
+        (known_name(each, CONTESTANTS, "method", there), None) if isinstance(each, str) else each
+        for each in given
     ]
     _refuse_twice([name for name, _ in found], "method")
     return dict(found)
-
-
-def _known_name(name: str) -> str:
-    there = f"There are {', '.join(CONTESTANTS)}; give one of your own as a pair (name, estimator)."
-    return known_name(name, CONTESTANTS, "method", there)
 
 
 def _find_protocol(protocol: str | Protocol, repetitions: int | None) -> Protocol:

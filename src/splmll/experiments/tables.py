@@ -17,7 +17,7 @@ from splmll.experiments.contestants import CONTESTANTS
 from splmll.experiments.protocol import PROTOCOLS
 from splmll.experiments.published import printed_beside, published_datasets
 from splmll.experiments.table_format import MISSING, Cell, FormattedTable, Mark
-from splmll.experiments.words import listed
+from splmll.experiments.words import count, listed
 from splmll.metrics import MEASURES, PAPER_MEASURES
 
 # What must be the same in all runs of a table.
@@ -175,33 +175,22 @@ class Conditions:
     ----------
     protocol, preprocessing, threshold, search : str
         The single value of each in the results.
-    repetitions, folds : (int, int)
-        Smallest and largest number of them over methods and data sets.
-    seeds : tuple of int
-        All seeds, in order.
+    runs : str
+        How many runs a cell is the mean of, and their seeds, in words.
     """
 
     protocol: str
     preprocessing: str
     threshold: str
     search: str
-    repetitions: tuple[int, int]
-    folds: tuple[int, int]
-    seeds: tuple[int, ...]
+    runs: str
 
     def describe(self) -> str:
         """Return the sentences of a caption."""
-        repetitions, folds = _plural(self.repetitions, "repetition"), _plural(self.folds, "fold")
-        if self.folds[1] == self.repetitions[1] == 1:
-            runs = "A single run"
-        elif self.folds[1] == 1:
-            runs = f"Mean ± standard deviation of {repetitions}"
-        else:
-            runs = f"Mean ± standard deviation over {repetitions} of {folds}"
         rule = "each method's own rule" if self.threshold == "own" else self.threshold
         return _sentences(
             f"Protocol: {PROTOCOLS[self.protocol].gist}",
-            f"{runs}, {_seed_words(self.seeds)}",
+            self.runs,
             f"Preprocessing: {self.preprocessing}",
             f"Threshold: {rule}",
             f"Hyper-parameter search: {self.search}",
@@ -252,18 +241,8 @@ store returns.
             f"fold {run['fold']}; give methods with different settings different names, or choose "
             "one of them by settings_hash."
         )
-    by_method = results.groupby(["data", "method"], observed=True)
-    repetitions, folds = (by_method[column].nunique() for column in ("repetition", "fold"))
-    protocol, preprocessing, threshold, search = (str(results[c].iloc[0]) for c in CONDITIONS)
-    return Conditions(
-        protocol,
-        preprocessing,
-        threshold,
-        search,
-        (int(repetitions.min()), int(repetitions.max())),
-        (int(folds.min()), int(folds.max())),
-        tuple(sorted(int(seed) for seed in results["seed"].unique())),
-    )
+    common = {column: str(results[column].iloc[0]) for column in CONDITIONS}
+    return Conditions(**common, runs=_run_words(results))
 
 
 def _known_measures(results: pd.DataFrame, measures: Sequence[str]) -> list[str]:
@@ -303,9 +282,9 @@ def _what_is_missing(statuses: pd.Series, n_values: int) -> str:
         return ""
     counts = {words: int((statuses == status).sum()) for status, words in NOT_DONE.items()}
     counts["gave no value"] = int((statuses == "done").sum()) - n_values
-    (first, count), *others = ((words, count) for words, count in counts.items() if count)
-    parts = [f"{count} of {len(statuses)} runs {first}"]
-    return ", ".join(parts + [f"{count} {words}" for words, count in others])
+    (first, number), *others = ((words, number) for words, number in counts.items() if number)
+    parts = [f"{number} of {len(statuses)} runs {first}"]
+    return ", ".join(parts + [f"{number} {words}" for words, number in others])
 
 
 def _marks(cells: pd.DataFrame) -> pd.Series:
@@ -362,10 +341,20 @@ def _sentences(*parts: str) -> str:
     return " ".join(part if part.endswith(".") else f"{part}." for part in parts if part)
 
 
-def _plural(span: tuple[int, int], word: str) -> str:
-    low, high = span
-    number = str(high) if low == high else f"{low} to {high}"
-    return f"{number} {word}{'' if high == 1 else 's'}"
+def _run_words(results: pd.DataFrame) -> str:
+    """How many repetitions and folds the methods have, at least and at most, and which seeds."""
+    numbers = results.groupby(["data", "method"], observed=True)[["repetition", "fold"]].nunique()
+    repetitions, folds = (
+        count(high, word) if low == high else f"{low} to {count(high, word)}"
+        for word, low, high in zip(numbers.columns, numbers.min(), numbers.max())
+    )
+    if (repetitions, folds) == ("1 repetition", "1 fold"):
+        runs = "A single run"
+    elif folds == "1 fold":
+        runs = f"Mean ± standard deviation of {repetitions}"
+    else:
+        runs = f"Mean ± standard deviation over {repetitions} of {folds}"
+    return f"{runs}, {_seed_words(sorted(map(int, results['seed'].unique())))}"
 
 
 def _seed_words(seeds: Sequence[int]) -> str:
