@@ -466,13 +466,12 @@ def test_markdown_marks(results: pd.DataFrame) -> None:
 def test_latex_has_as_many_cells_in_every_line_and_balanced_braces(
     awkward: FormattedTable,
 ) -> None:
-    latex = awkward.to_latex("tab:x")
+    latex = awkward.to_latex()
     lines = [line for line in latex.splitlines() if line.endswith(r"\\")]
     assert len(lines) == 5
     assert {len(re.findall(r"(?<!\\)&", line)) for line in lines} == {3}
     bare = re.sub(r"\\[{}]", "", latex)
     assert bare.count("{") == bare.count("}")
-    assert r"\label{tab:x}" in latex
     assert r"\textbf{0.1$\pm$0.2}$^{1}$ {[}0.3$^\dagger$]" in latex
     assert r"\underline{0.5}$^{2,3}$" in latex
 
@@ -498,11 +497,11 @@ def test_latex_compiles(
         comparison_table(results, TWO, published()),
         difference_table(results, published(), TWO),
     ]
-    body = "\n".join(table.to_latex(f"tab:{i}") for i, table in enumerate(tables))
+    body = "\n".join(table.to_latex() for table in tables)
     (tmp_path / "page.tex").write_text(
         "\\documentclass{article}\n\\usepackage[T1]{fontenc}\n"
         "\\usepackage{booktabs,graphicx,longtable}\n\\begin{document}\n"
-        f"{body}\nSee \\ref{{tab:0}}.\n\\end{{document}}\n"
+        f"{body}\n\\end{{document}}\n"
     )
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "page.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)

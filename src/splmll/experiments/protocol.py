@@ -75,8 +75,8 @@ class Protocol(ABC):
         Its key in `PROTOCOLS`.
     title : str
         Its name over a table.
-    gist : str
-        What is done, in a few words.
+    gist, sentence : str
+        What is done, in a few words and for a caption.
     redraws_rows : bool
         Whether every repetition divides the rows anew. Where it does not, a method without
         randomness gives the same result every time.
@@ -85,6 +85,7 @@ class Protocol(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     gist: ClassVar[str]
+    sentence: ClassVar[str]
     redraws_rows: ClassVar[bool] = False
 
     repetitions: int = 1
@@ -108,14 +109,7 @@ class Protocol(ABC):
     def repetition(self, data: Dataset, repetition: int, seed: int = 0) -> list[Part]:
         """Return the rows of the fits of one repetition, fold by fold.
 
-        Parameters
-        ----------
-        data : Dataset
-            The rows, their labels and, where it has one, their standard split.
-        repetition : int
-            Which one, counted from 0.
-        seed : int, default=0
-            The base seed; repetition r has the seed ``seed + r``.
+        Repetitions are counted from 0; repetition r has the seed ``seed + r``.
         """
         own_seed = seed + repetition
         return [
@@ -123,9 +117,10 @@ class Protocol(ABC):
             for fold, rows in enumerate(self._divide(data, seed, own_seed))
         ]
 
-    @abstractmethod
     def describe(self) -> str:
         """Return the sentence that says in a caption what was done."""
+        seeds, repetitions = (count(self.repetitions, word) for word in ("seed", "repetition"))
+        return self.sentence.format(seeds=seeds, repetitions=repetitions)
 
     @abstractmethod
     def _divide(self, data: Dataset, seed: int, own_seed: int) -> list[Rows]:
@@ -154,15 +149,13 @@ class HeldOut(Protocol):
     title = "Held-out test rows"
     gist = "held-out (trained on the training rows, measured on the test rows)"
 
-    repetitions: int = 5
+    sentence = (
+        "Held out: trained on the training rows of the standard split, measured on its test rows; "
+        "a data set without a split is measured on a random tenth of its rows. {seeds} for methods "
+        "with randomness, which see the same rows."
+    )
 
-    def describe(self) -> str:  # noqa: D102 - as above
-        return (
-            "Held out: trained on the training rows of the standard split, measured on its test "
-            "rows; a data set without a split is measured on a random tenth of its rows. "
-            f"{count(self.repetitions, 'seed')} for methods with randomness, which see the same "
-            "rows."
-        )
+    repetitions: int = 5
 
     def _divide(self, data: Dataset, seed: int, own_seed: int) -> list[Rows]:
         return [standard_split(data, seed)]
@@ -244,14 +237,13 @@ class PaperProtocol(Protocol):
     )
     redraws_rows = True
 
-    repetitions: int = 10
+    sentence = (
+        "The paper's protocol: measured on the test rows of the standard split (a random tenth of "
+        "the rows where a set has none), {repetitions}, each with another tenth of the training "
+        "rows set apart for validation."
+    )
 
-    def describe(self) -> str:  # noqa: D102 - as above
-        return (
-            "The paper's protocol: measured on the test rows of the standard split (a random tenth "
-            f"of the rows where a set has none), {count(self.repetitions, 'repetition')}, each "
-            "with another tenth of the training rows set apart for validation."
-        )
+    repetitions: int = 10
 
     def _divide(self, data: Dataset, seed: int, own_seed: int) -> list[Rows]:
         train, test = standard_split(data, seed)
@@ -281,13 +273,11 @@ class Resubstitution(Protocol):
     name = "resubstitution"
     title = "Resubstitution (training rows)"
     gist = "resubstitution (measured on the training rows, no estimate of anything else)"
-
-    def describe(self) -> str:  # noqa: D102 - as above
-        return (
-            "Resubstitution: trained and measured on the same rows, the training rows of the "
-            "standard split, as the paper's tmc2007 rows were. Measured on the training rows: no "
-            "result for new rows, no ground to rank methods by."
-        )
+    sentence = (
+        "Resubstitution: trained and measured on the same rows, the training rows of the standard "
+        "split, as the paper's tmc2007 rows were. Measured on the training rows: no result for new "
+        "rows, no ground to rank methods by."
+    )
 
     def _divide(self, data: Dataset, seed: int, own_seed: int) -> list[Rows]:
         train, _ = standard_split(data, seed)

@@ -64,14 +64,9 @@ def published() -> pd.DataFrame:
 
 
 def published_datasets() -> pd.DataFrame:
-    """Return the paper's Table 1, the statistics of its data sets.
+    """Return the paper's Table 1: rows, features, labels, cardinality and domain of its data sets.
 
-    Returns
-    -------
-    statistics : DataFrame
-        One line for each data set, by its name in :func:`splmll.datasets.load_dataset`, with the
-        columns rows, features, labels, cardinality and domain. The features of espgame and
-        pascal07 are DenseSift.
+    The features of espgame and pascal07 are DenseSift.
 
     Examples
     --------

@@ -96,17 +96,6 @@ def choose_settings(
 
     The model is not fitted; the settings are for its ``set_params``, none where there is nothing to
     search. Of the rows the last `n_validation` judge; without any, inner folds of all rows do.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from splmll.experiments.search import Search, choose_settings
-    >>> from splmll.methods import MLkNN
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(90, 2))
-    >>> Y = (X + 0.1 * rng.normal(size=X.shape) > 0).astype(int)
-    >>> sorted(choose_settings(Search("grid", n_candidates=3), MLkNN(), X, Y))
-    ['n_neighbors', 'scale']
     """
     space = search_space(model)
     if search.parameters:

@@ -147,16 +147,11 @@ class FormattedTable:
             ["\n".join(f"| {' | '.join(row)} |" for row in rows), *filter(None, below)]
         )
 
-    def to_latex(self, label: str = "") -> str:
+    def to_latex(self) -> str:
         r"""Return the table for LaTeX: the best in bold, the second best underlined.
 
         It needs the packages booktabs and graphicx. A table of more than 50 lines, which fits no
         page, becomes a ``longtable`` of the package of that name.
-
-        Parameters
-        ----------
-        label : str, default=""
-            For ``\ref``.
         """
         style = {"best": r"\textbf{{{}}}", "second": r"\underline{{{}}}"}
         cells = self._written(style, "$^{{{}}}$", _escape_latex)
@@ -171,7 +166,6 @@ class FormattedTable:
             multirow_align="naive",
             environment="longtable" if long else None,
             caption=caption if long else None,
-            label=label if long and label else None,
         )
         # A line between blocks, as above and below the table, and none after the last.
         body = re.sub(r"\\cline\{.*\}\n(?=\\bottomrule|\\end)", "", body)
@@ -185,7 +179,7 @@ class FormattedTable:
                 r"% needs \usepackage{booktabs,graphicx}",
                 r"\begin{table*}[tb]",
                 r"\centering\small",
-                rf"\caption{{{caption}}}" + (rf"\label{{{label}}}" if label else ""),
+                rf"\caption{{{caption}}}",
                 # Made smaller if it is wider than the text, and only then.
                 r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%",
                 f"{body.strip()}}}",

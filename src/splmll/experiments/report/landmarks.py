@@ -43,18 +43,6 @@ class FittedModel:
         Names of the labels; by default those the model has seen, or their numbers.
     path : LandmarkPath, optional
         What :meth:`splmll.SPLMLL.landmark_path` returned.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from splmll import SPLMLL
-    >>> from splmll.experiments.report import FittedModel
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(80, 4))
-    >>> Y = (X @ rng.normal(size=(4, 3)) > 0).astype(int)
-    >>> model = SPLMLL("linear", random_state=0).fit(X[:60], Y[:60])
-    >>> FittedModel(model, X[60:], Y[60:], label_names=["a", "b", "c"]).names
-    ['a', 'b', 'c']
     """
 
     model: SPLMLL

@@ -241,19 +241,7 @@ def package_file(name: str) -> str:
 
 
 def write_page(path: str | Path, page: str) -> Path:
-    """Write a page; a failure leaves what stood there before.
-
-    Parameters
-    ----------
-    path : path-like
-        The file; its folder is made where it is missing.
-    page : str
-        What `build_page` returns.
-
-    Returns
-    -------
-    Path
-        The file.
+    """Write a page, also into a folder that is not there yet; a failure leaves what stood there.
 
     Examples
     --------
