@@ -105,14 +105,12 @@ class LimitedProcess(AbstractContextManager):
             Also one defined in a script or notebook.
         *arguments : object
             What it is called with; they travel as copies.
-        time_limit : float, optional
-            Seconds it may take, counted from when function and arguments have arrived.
+        time_limit, processor_limit : float, optional
+            Seconds it may take, and seconds of processor time over all its threads and children;
+            they count from when function and arguments have arrived.
         memory_limit : float, optional
             Megabytes that the process and its children may hold together, all they have imported
             included.
-        processor_limit : float, optional
-            Seconds of processor time it may take, over all its threads and children: unlike
-            `time_limit` it means the same on a busy machine.
 
         Raises
         ------

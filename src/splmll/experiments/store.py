@@ -25,7 +25,6 @@ import psutil
 from splmll.atomic import atomic_write, flush_folder
 from splmll.experiments.unit import Unit, UnitArrays, UnitResult, measures_for
 from splmll.metrics import MEASURES, evaluate
-from splmll.thresholds import fit_threshold, rule_of_text
 
 FILE_NAME = "results.sqlite"
 SCHEMA_VERSION = 2
@@ -242,7 +241,7 @@ class Store:
         frame[list(MEASURES)] = np.nan
         for number, key in enumerate(frame["key"]):
             arrays = self.arrays(key)
-            labels = arrays.labels if threshold is None else _cut(arrays, threshold)
+            labels = arrays.labels if threshold is None else arrays.cut(threshold)
             possible = measures_for(arrays.truth.shape[1])
             values = evaluate(
                 arrays.truth,
@@ -426,26 +425,6 @@ class Store:
                 connection.execute("ROLLBACK")
                 raise
             connection.execute("COMMIT")
-
-
-def _cut(arrays: UnitArrays, threshold: float | str) -> np.ndarray:
-    rule = rule_of_text(str(threshold))
-    if not isinstance(rule, str):
-        return arrays.cut(rule)
-    if arrays.validation_scores is None:
-        raise ValueError(
-            f"The rule {rule!r} has to be learnt from rows that are not measured on, and this "
-            "protocol keeps none: run the experiment with it, or take a number, or the protocol "
-            "'paper'."
-        )
-    fitted = fit_threshold(
-        rule,
-        arrays.validation_truth,
-        arrays.validation_scores,
-        default=0.5 - arrays.offset,  # the usual cut of scores, from where these are measured
-    )
-    scores = arrays.scores if arrays.tunable_scores is None else arrays.tunable_scores
-    return fitted.apply(np.asarray(scores, dtype=np.float64))
 
 
 def _process_identity(pid: int) -> str | None:

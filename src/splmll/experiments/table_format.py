@@ -86,24 +86,13 @@ class FormattedTable:
     frame: pd.DataFrame = field(default_factory=pd.DataFrame, compare=False)
 
     @classmethod
-    def from_frame(cls, frame: pd.DataFrame, caption: str = "", digits: int = 3) -> FormattedTable:
-        """Return a frame of numbers and words as a table without marks; a dash for what is missing.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> from splmll.experiments.table_format import FormattedTable
-        >>> frame = pd.DataFrame({"rows": [593], "cardinality": [1.8685]}, index=["emotions"])
-        >>> print(FormattedTable.from_frame(frame.rename_axis("data"), digits=2).to_markdown())
-        | data | rows | cardinality |
-        | --- | --- | --- |
-        | emotions | 593 | 1.87 |
-        """
+    def from_frame(cls, frame: pd.DataFrame, caption: str = "") -> FormattedTable:
+        """Return numbers and words as a table without marks, with a dash for what is missing."""
 
         def cell(value: Any) -> Cell:
             if pd.isna(value):
                 return Cell(MISSING)
-            return Cell(f"{value:.{digits}f}" if isinstance(value, float) else str(value))
+            return Cell(f"{value:.3f}" if isinstance(value, float) else str(value))
 
         return cls(frame.map(cell), caption, frame)
 

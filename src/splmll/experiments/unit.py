@@ -34,7 +34,7 @@ from splmll.metrics import MEASURES, evaluate
 from splmll.metrics.scorers import label_scores
 from splmll.model_selection import ThresholdTuner
 from splmll.parameters import as_json, changed_settings
-from splmll.thresholds import rule_of_text
+from splmll.thresholds import fit_threshold, rule_of_text
 
 PREPROCESSING = ("none", "standard", "minmax", "suited")
 OWN_THRESHOLD = "own"
@@ -265,8 +265,7 @@ class UnitArrays:
         True labels and scores of the validation rows, where the protocol has them.
     tunable_scores : ndarray or None
         Scores of the test rows by the model that scored the validation rows, where it is not the
-        model of ``scores``: a threshold tuned on validation rows belongs to these. Another fit of
-        the same method may have another scale.
+        model of ``scores``.
 
     Examples
     --------
@@ -285,9 +284,25 @@ class UnitArrays:
     validation_scores: np.ndarray | None = None
     tunable_scores: np.ndarray | None = None
 
-    def cut(self, threshold: float) -> np.ndarray:
-        """Return the labels that another fixed threshold of the method would have predicted."""
-        return (self.scores >= np.float64(threshold - self.offset)).astype(np.uint8)
+    def cut(self, threshold: float | str) -> np.ndarray:
+        """Return the labels that another threshold of the method would have predicted.
+
+        A rule is fitted on the validation rows, and the scores of the model that it was fitted on
+        are cut: another fit of the same method may have another scale.
+        """
+        rule = rule_of_text(str(threshold))
+        if not isinstance(rule, str):
+            return (self.scores >= np.float64(rule - self.offset)).astype(np.uint8)
+        if self.validation_scores is None:
+            raise ValueError(
+                f"The rule {rule!r} has to be learnt from rows that are not measured on, and this "
+                "protocol keeps none: run the experiment with it, or take a number, or the "
+                "protocol 'paper'."
+            )
+        usual = 0.5 - self.offset  # the usual cut of scores, from where these are measured
+        fitted = fit_threshold(rule, self.validation_truth, self.validation_scores, default=usual)
+        scores = self.scores if self.tunable_scores is None else self.tunable_scores
+        return fitted.apply(np.asarray(scores, dtype=np.float64))
 
 
 def run_unit(unit: Unit) -> UnitResult:

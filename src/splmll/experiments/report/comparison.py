@@ -264,13 +264,12 @@ def _diagram(ranks: Ranks) -> page.Figure:
 
     figure = CriticalDifferenceDisplay.from_test(nemenyi_test(ranks)).figure_
     plt.close(figure)  # it goes into the page, not onto a screen
-    several = len(ranks.measures) > 1
-    how = (
-        "Every data set places the methods by their mean rank under all measures; shown is the "
-        "mean of these places, which differs from the mean rank in the table."
-        if several
-        else "The mean rank of every method."
-    )
+    how = "The mean rank of every method."
+    if len(ranks.measures) > 1:
+        how = (
+            "Every data set places the methods by their mean rank under all measures; shown is the "
+            "mean of these places, which differs from the mean rank in the table."
+        )
     return page.Figure(figure, f"{how} Methods under one thick bar cannot be told apart.")
 
 
@@ -330,22 +329,16 @@ def _failures(failed: pd.DataFrame) -> list[Part]:
     """The runs of a method that gave no result: what happened, and the traceback on request."""
     parts: list[Part] = []
     for (data, method), runs in failed.groupby(["data", "method"], sort=False):
-        lines = runs.to_dict("records")
-        errors = dict.fromkeys(_error_words(run) for run in lines)
-        which = ", ".join(
-            f"repetition {run['repetition']} fold {run['fold']} (seed {run['seed']})"
-            for run in lines
-        )
-        traces = [run["traceback"] for run in lines if isinstance(run.get("traceback"), str)]
-        story = [page.Written(f"<pre>{html.escape(traces[0])}</pre>")] if traces else []
-        title = f"{method} on {data}: {'; '.join(errors)}"
-        parts.append(page.Folded(title, [Text(which, note=True), *story]))
+        errors, which, stories = [], [], []
+        for run in runs.to_dict("records"):
+            words, error = NOT_DONE[run["status"]], run.get("error")
+            errors.append(f"{words} ({error})" if isinstance(error, str) and error else words)
+            which.append(f"repetition {run['repetition']} fold {run['fold']} (seed {run['seed']})")
+            if isinstance(run.get("traceback"), str):
+                stories.append(page.Written(f"<pre>{html.escape(run['traceback'])}</pre>"))
+        title = f"{method} on {data}: {'; '.join(dict.fromkeys(errors))}"
+        parts.append(page.Folded(title, [Text(", ".join(which), note=True), *stories[:1]]))
     return parts
-
-
-def _error_words(run: dict[Any, Any]) -> str:
-    error, words = run.get("error"), NOT_DONE[run["status"]]
-    return words if pd.isna(error) or not error else f"{words} ({error})"
 
 
 def _settings_section(results: pd.DataFrame) -> Section:

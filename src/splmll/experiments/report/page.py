@@ -102,15 +102,6 @@ class Figure(Part):
         What to draw.
     caption : str
         What it shows, also for readers who do not see it.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure as Canvas
-    >>> from splmll.experiments.report import Figure
-    >>> canvas = Canvas(figsize=(2, 1))
-    >>> _ = canvas.add_subplot().plot([0, 1], [1, 0])
-    >>> Figure(canvas, "A line that falls.").to_html(1).startswith("<figure>")
-    True
     """
 
     figure: Any
