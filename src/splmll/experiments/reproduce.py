@@ -30,7 +30,6 @@ from splmll.experiments.report import (
     Figure,
     FittedModel,
     Section,
-    Written,
     build_page,
     write_page,
     write_report,
@@ -154,7 +153,7 @@ class Reproduction:
             "pascal07, which is not at hand."
         )
         table = FormattedTable.from_frame(frame, caption)
-        self._shown.append(Section("Table 1", [Written(table.to_html())]))
+        self._shown.append(Section("Table 1", [table]))
         return write_table(table, self.out / "table1")
 
     def table2(self) -> list[Path]:
