@@ -253,8 +253,9 @@ def test_threads_claim_each_unit_once(store: Store) -> None:
 
 def test_what_a_killed_process_left_is_overwritten(store: Store) -> None:
     unit = Unit("ML-kNN", DATA, HELD_OUT)
-    for suffix in (".part12345678.npz", ".npz"):  # killed while writing, or before the row
-        (store.folder / f"{unit.key}{suffix}").write_bytes(b"half")
+    # Killed while writing, by this version and by an earlier one, or before the row was there.
+    for name in (f".{unit.key}-12345678.part.npz", f"{unit.key}.part", f"{unit.key}.npz"):
+        (store.folder / name).write_bytes(b"half")
     keep(store, unit)
     assert store.arrays(unit.key).scores.shape == (60, 3)
     assert [path.suffix for path in store.folder.iterdir()] == [".npz"]

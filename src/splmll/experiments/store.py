@@ -310,7 +310,7 @@ class Store:
             ).fetchone()
             if held is None:
                 return False
-            for left in self.folder.glob(f"{unit.key}*"):  # by processes that were killed
+            for left in self.folder.glob(f"*{unit.key}*"):  # by processes that were killed
                 left.unlink(missing_ok=True)
             if result.arrays is not None:
                 # A row that is on the disk has its arrays there, too.
