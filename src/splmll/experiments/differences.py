@@ -67,10 +67,10 @@ def difference_table(
     >>> import pandas as pd
     >>> from splmll.experiments.differences import difference_table
     >>> from splmll.experiments.published import published
-    >>> run = {"data": "yeast", "repetition": 0, "fold": 0, "seed": 0, "protocol": "held-out",
-    ...        "preprocessing": "none", "threshold": "own", "search": "none", "status": "done"}
-    >>> results = pd.DataFrame([{**run, "method": "BR", "hamming_loss": 0.2},
-    ...                         {**run, "method": "ML-kNN", "hamming_loss": 0.198}])
+    >>> results = pd.DataFrame({
+    ...     "data": "yeast", "method": ["BR", "ML-kNN"], "hamming_loss": [0.2, 0.198], "fold": 0,
+    ...     "repetition": 0, "seed": 0, "protocol": "held-out", "preprocessing": "none",
+    ...     "threshold": "own", "search": "none", "status": "done"})
     >>> difference_table(results, published(), ["hamming_loss"]).frame["reason"].tolist()
     ['base learner', 'unexplained']
     """

@@ -109,11 +109,10 @@ def average_ranks(results: pd.DataFrame, measures: Sequence[str] = PAPER_MEASURE
     --------
     >>> import pandas as pd
     >>> from splmll.experiments.statistics import average_ranks
-    >>> run = {"repetition": 0, "fold": 0, "seed": 0, "protocol": "held-out", "status": "done",
-    ...        "preprocessing": "none", "threshold": "own", "search": "none"}
-    >>> values = {("a", "BR"): 0.5, ("a", "LP"): 0.4, ("b", "BR"): 0.7, ("b", "LP"): 0.7}
-    >>> results = pd.DataFrame([{**run, "data": data, "method": method, "micro_f1": value}
-    ...                         for (data, method), value in values.items()])
+    >>> results = pd.DataFrame({
+    ...     "data": ["a", "a", "b", "b"], "method": ["BR", "LP", "BR", "LP"],
+    ...     "micro_f1": [0.5, 0.4, 0.7, 0.7], "repetition": 0, "fold": 0, "seed": 0, "status": "done",
+    ...     "protocol": "held-out", "preprocessing": "none", "threshold": "own", "search": "none"})
     >>> average_ranks(results, ["micro_f1"]).frame["all"].to_dict()
     {'BR': 1.25, 'LP': 1.75}
     """

@@ -66,12 +66,11 @@ def comparison_table(
     --------
     >>> import pandas as pd
     >>> from splmll.experiments.tables import comparison_table
-    >>> conditions = {"protocol": "held-out", "preprocessing": "none", "threshold": "own",
-    ...               "search": "none", "fold": 0}
-    >>> results = pd.DataFrame([
-    ...     {"data": "yeast", "method": method, "repetition": seed, "seed": seed,
-    ...      "status": "done", "ranking_loss": value + 0.002 * seed, **conditions}
-    ...     for method, value in [("BR", 0.2), ("ML-kNN", 0.17)] for seed in (0, 1)])
+    >>> results = pd.DataFrame({
+    ...     "data": "yeast", "method": ["BR", "BR", "ML-kNN", "ML-kNN"], "fold": 0,
+    ...     "repetition": [0, 1, 0, 1], "seed": [0, 1, 0, 1], "protocol": "held-out",
+    ...     "preprocessing": "none", "threshold": "own", "search": "none", "status": "done",
+    ...     "ranking_loss": [0.2, 0.202, 0.17, 0.172]})
     >>> print(comparison_table(results, ["ranking_loss"]).to_text())
     method  Ranking loss ↓
     ------  --------------
@@ -135,11 +134,11 @@ def summarise(results: pd.DataFrame, measures: Sequence[str] = PAPER_MEASURES) -
     --------
     >>> import pandas as pd
     >>> from splmll.experiments.tables import summarise
-    >>> run = {"data": "yeast", "method": "BR", "repetition": 0, "fold": 0, "seed": 0,
-    ...        "protocol": "held-out", "preprocessing": "none", "threshold": "own",
-    ...        "search": "none", "status": "done", "micro_f1": 0.5}
-    >>> other = {**run, "repetition": 1, "status": "timeout", "micro_f1": float("nan")}
-    >>> line = summarise(pd.DataFrame([run, other]), ["micro_f1"]).iloc[0]
+    >>> results = pd.DataFrame({
+    ...     "data": "yeast", "method": "BR", "repetition": [0, 1], "seed": [0, 1], "fold": 0,
+    ...     "protocol": "held-out", "preprocessing": "none", "threshold": "own", "search": "none",
+    ...     "status": ["done", "timeout"], "micro_f1": [0.5, None]})
+    >>> line = summarise(results, ["micro_f1"]).iloc[0]
     >>> float(line["mean"]), line["note"]
     (0.5, '1 of 2 runs ran out of time')
     """

@@ -94,11 +94,10 @@ def write_report(
     >>> import pandas as pd, tempfile
     >>> from pathlib import Path
     >>> from splmll.experiments.report import write_report
-    >>> results = pd.DataFrame([
-    ...     {"data": "yeast", "method": method, "protocol": "held-out", "preprocessing": "none",
-    ...      "threshold": "own", "search": "none", "repetition": 0, "fold": 0, "seed": 0,
-    ...      "status": "done", "hamming_loss": loss}
-    ...     for method, loss in [("BR", 0.21), ("RF", 0.19)]])
+    >>> results = pd.DataFrame({
+    ...     "data": "yeast", "method": ["BR", "RF"], "hamming_loss": [0.21, 0.19], "status": "done",
+    ...     "protocol": "held-out", "preprocessing": "none", "threshold": "own", "search": "none",
+    ...     "repetition": 0, "fold": 0, "seed": 0})
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = write_report(results, Path(folder) / "report.html", measures=["hamming_loss"])
     ...     "RF has the best average rank" in file.read_text("utf-8")
