@@ -110,8 +110,8 @@ def average_ranks(results: pd.DataFrame, measures: Sequence[str] = PAPER_MEASURE
     >>> import pandas as pd
     >>> from splmll.experiments.statistics import average_ranks
     >>> results = pd.DataFrame({
-    ...     "data": ["a", "a", "b", "b"], "method": ["BR", "LP", "BR", "LP"],
-    ...     "micro_f1": [0.5, 0.4, 0.7, 0.7], "repetition": 0, "fold": 0, "seed": 0, "status": "done",
+    ...     "data": ["a", "a", "b", "b"], "method": ["BR", "LP", "BR", "LP"], "fold": 0,
+    ...     "micro_f1": [0.5, 0.4, 0.7, 0.7], "repetition": 0, "seed": 0, "status": "done",
     ...     "protocol": "held-out", "preprocessing": "none", "threshold": "own", "search": "none"})
     >>> average_ranks(results, ["micro_f1"]).frame["all"].to_dict()
     {'BR': 1.25, 'LP': 1.75}
