@@ -196,8 +196,8 @@ class LimitedProcess(AbstractContextManager):
         processor_limit: float | None = None,
     ) -> tuple[str, Any]:
         """Return what the process says next, unless it exceeds a limit before."""
-        start = time.monotonic()
-        spent = 0.0 if processor_limit is None else _processor_seconds(self._pid)
+        pid, start = self._pid, time.monotonic()
+        spent = 0.0 if processor_limit is None else _processor_seconds(pid)
         limited = (time_limit, memory_limit, processor_limit) != (None, None, None)
         while True:
             with suppress(queue.Empty):
@@ -207,10 +207,10 @@ class LimitedProcess(AbstractContextManager):
                 return answer
             if time_limit is not None and time.monotonic() - start > time_limit:
                 raise CallFailed("timeout", f"took more than {time_limit:g} seconds")
-            if memory_limit is not None and (held := _resident_mb(self._pid)) > memory_limit:
+            if memory_limit is not None and (held := _resident_mb(pid)) > memory_limit:
                 words = f"held {held:.0f} MB of memory, more than the {memory_limit:g} MB allowed"
                 raise CallFailed("memory", words)
-            if processor_limit and _processor_seconds(self._pid) - spent > processor_limit:
+            if processor_limit is not None and _processor_seconds(pid) - spent > processor_limit:
                 words = f"took more than {processor_limit:g} seconds of processor time"
                 raise CallFailed("timeout", words)
 
