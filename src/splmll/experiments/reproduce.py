@@ -41,7 +41,7 @@ from splmll.experiments.tables import comparison_table
 from splmll.experiments.writing import ranks_and_tests, write_figure, write_table, write_text
 from splmll.landmarks import SPLMLL
 from splmll.metrics import PAPER_MEASURES
-from splmll.names import suggestion
+from splmll.names import known_name
 
 OURS = ["SPL-MLL", "SPL-MLL (linear)", "SPL-MLL as published", "SPL-MLL (linear) as published"]
 TABLE_2_METHODS = [
@@ -303,17 +303,14 @@ ITEMS: dict[str, Callable[[Reproduction], list[Path]]] = {
 
 def check_items(items: Sequence[str]) -> list[str]:
     """Return the items that were asked for, or all of ``ITEMS``, in the order of the paper."""
-    for item in items:
-        if item not in ITEMS and item != "all":
-            hint = suggestion(item, [*ITEMS, "all"])
-            raise ValueError(f"The paper has no {item!r}.{hint} There are {', '.join(ITEMS)}.")
-    return [item for item in ITEMS if item in items or "all" in items]
+    there = f"There are {', '.join(ITEMS)}."
+    asked = [known_name(item, [*ITEMS, "all"], "item of the paper", there) for item in items]
+    return [item for item in ITEMS if item in asked or "all" in asked]
 
 
 def check_data(data: Sequence[str]) -> list[str]:
     """Refuse data sets that no table has."""
     known = [*ALL_DATA, "pascal07"]
-    unknown = [name for name in data if name not in known]
-    if unknown:
+    if unknown := [name for name in data if name not in known]:
         raise ValueError(f"No table has the data set {unknown[0]!r}; there are {', '.join(known)}.")
     return list(data)
