@@ -195,20 +195,17 @@ def build_page(
     from markupsafe import Markup
 
     numbers = itertools.count(1)
-    return (
-        _templates()
-        .get_template("page.html")
-        .render(
-            title=title,
-            policy=_policy(script),
-            style=package_file("report.css"),
-            introduction=introduction,
-            opening=opening,
-            sections=sections,
-            # What a part has written is escaped already.
-            written=lambda part: Markup(part.to_html(next(numbers))),
-            script=script,
-        )
+    template = _templates().get_template("page.html")
+    return template.render(
+        title=title,
+        policy=_policy(script),
+        style=package_file("report.css"),
+        introduction=introduction,
+        opening=opening,
+        sections=sections,
+        # What a part has written is escaped already.
+        written=lambda part: Markup(part.to_html(next(numbers))),
+        script=script,
     )
 
 
