@@ -227,7 +227,7 @@ def make_page(data, X_test, Y_test, model: SPLMLL, published: PublishedSPLMLL, r
         Section(
             "The five measures",
             [
-                Table(header, rows, "Best of each column marked; arrows point to better values.", best),
+                Table(header, rows, "Best of each column marked; arrows point to better.", best),
                 Text(protocol, note=True),
             ],
         ),
