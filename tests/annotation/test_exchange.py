@@ -290,7 +290,7 @@ def test_the_table_itself_is_no_training_table(made: Made, tmp_path: Path, capfd
         "--answers", tmp_path / "answers.sqlite",
     )  # fmt: skip
     assert status == 2
-    assert "this is the table itself, whose tags count anyway; leave out --train" in said
+    assert "this is the table to annotate, whose tags are used anyway; leave out --train" in said
     assert list(tmp_path.iterdir()) == []
 
 

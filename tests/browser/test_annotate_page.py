@@ -127,7 +127,7 @@ def test_no_answer_is_lost(folder: Path, open_page: Open) -> None:
         desk.end(signal.SIGKILL)
         asked = row(other), question(other)
         other.keyboard.press("n")
-        expect(other.locator("#trouble")).to_contain_text("sent again until it has arrived")
+        expect(other.locator("#trouble")).to_contain_text("sent again until it arrives")
         desk.start()
         expect(other.locator("#trouble")).to_be_hidden()
         given[asked] = "0"
@@ -235,7 +235,7 @@ def test_suspects_are_kept_or_changed(judged: Desk, open_page: Open) -> None:
     page.keyboard.press("u")
     expect(title).to_have_text(f"“{LABELS[1]}” is not given. Is this right?")
     page.keyboard.press("c")
-    expect(page.locator("#counts")).to_have_text("2 of 4 doubtful labels judged.")
+    expect(page.locator("#counts")).to_have_text("2 of 4 suspicious labels checked.")
     with AnswerStore(judged.folder / "judged.sqlite") as store:
         assert store.answers(3).known == {LABELS[0]: False}
         assert store.answers(5).known == {LABELS[1]: True}

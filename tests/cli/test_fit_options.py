@@ -84,7 +84,7 @@ BAD_SETTINGS = {
         ["embedding=mlp", "embedding.dropout=2"],
         "'dropout' parameter of Network must be",
     ),
-    "of any embedding": (["embedding.dropout=0.2"], "say which one you mean with --set embedding"),
+    "of any embedding": (["embedding.dropout=0.2"], "choose one with --set embedding"),
 }
 
 
@@ -214,14 +214,14 @@ def test_a_run_can_be_repeated(notes, tmp_path, capfd) -> None:
 BAD_FILES = {
     "unknown key": ("labls: tags\n", "there is no option 'labls'. Did you mean 'labels'?"),
     "config in config": ("config: other.yaml\n", "there is no option 'config'"),
-    "no mapping": ("- labels\n", "there are no options in it"),
+    "no mapping": ("- labels\n", "it contains no options"),
     "no YAML": ("labels: [tags\n", "line 2: this is not YAML"),
     "a Python object": ("labels: !!python/name:os.system\n", "this is not YAML"),
     "not a number": ("seed: soon\n", "Invalid value for '--seed'"),
     "half a number": ("seed: 1.5\n", "Invalid value for '--seed'"),
     "too small": ("landmarks: 0\n", "Invalid value for '--landmarks'"),
     "several": ("method: [BR, LP]\n", "the option 'method' takes one value, not several"),
-    "settings": ("settings: 3\n", "`settings:` is followed by one setting per line"),
+    "settings": ("settings: 3\n", "write one setting per line, indented, below `settings:`"),
     "unknown setting": ("settings: {pul: 3}\n", "Did you mean 'pull'?"),
     "empty": ("", "the file is empty"),
 }

@@ -48,10 +48,10 @@ def test_the_report_fits_a_screen(tmp_path, capfd, monkeypatch) -> None:
     assert max(map(len, lines)) <= 80
     assert "Note: 1 label is in fewer than 5 rows, too few to learn it well: 'once'." in words
     assert "each label alone  with landmarks" in said
-    assert "1 label has too few to tell" in said
+    assert "1 label has too few to judge" in said
     assert "20 landmarks of 26 labels, the strongest 10 that carry others" in said
     assert "0.000" not in said[said.index("20 landmarks") :]
-    assert "itself alone" not in said
+    assert "only itself" not in said
     assert "splmll evaluate model --all" in said
     _, said, _ = here(capfd, "evaluate", "model", "--all")
     assert sum(line.startswith(" a label") for line in said.splitlines()) == 25

@@ -86,7 +86,7 @@ REFUSED: dict[str, tuple[bytes, str, str]] = {
     "1e200": (
         csv_text().replace("-3.5", "1e200", 1).encode(),
         "row 1: the column 'größe' holds 1e+200",
-        "give the column in another unit",
+        "change the unit of the column",
     ),
     "a column in two spellings": (
         csv_text().replace("ort", unicodedata.normalize("NFD", "größe"), 1).encode(),

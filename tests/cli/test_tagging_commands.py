@@ -44,7 +44,7 @@ def test_fit_says_how_well_it_went(folder) -> None:
     said = (folder / "fit.txt").read_text()
     assert "200 rows, 4 labels" in said
     assert "body (text); hours (numeric); site (categorical)" in said
-    assert "SPL-MLL (OneVsRest), out of fold: each row by a model that had not seen it" in said
+    assert "SPL-MLL (OneVsRest), out of fold: by models that had not seen the rows" in said
     assert "Micro-F1 ↑" in said
     assert "landmarks of 4 labels" in said
     assert "each label alone  with landmarks" in said
@@ -237,7 +237,7 @@ BAD = {
     "no such file": (["fit", "{f}/none.txt", "--out", "OUT"], "there is no such file"),
     "no tag column": (
         ["fit", "{f}/notes.csv", "--out", "OUT"],
-        "say which column holds the tags, with --labels COLUMN",
+        "name the column of tags with --labels COLUMN",
     ),
     "unknown tag column": (
         ["fit", "{f}/notes.csv", "--labels", "tag", "--out", "OUT"],
@@ -286,7 +286,7 @@ BAD = {
     "no model there": (["predict", "{f}/mdel", "{f}/new.csv", "--out", "OUT.csv"], "mdel"),
     "no model folder": (
         ["predict", "{f}", "{f}/new.csv", "--out", "OUT.csv"],
-        "there is no model in this folder. Give the one that `splmll fit` wrote",
+        "there is no model in this folder. Give one written by `splmll fit`",
     ),
     "an id among the columns": (
         ["fit", "{f}/notes.csv", "--labels", "tags", "--out", "OUT"],
@@ -334,7 +334,7 @@ BAD = {
     ),
     "landmark neither 0 nor 1": (
         ["recover", "{f}/model", "{f}/maybe.csv", "--out", "OUT.csv"],
-        "write 1 where the label holds, 0 where it does not, and nothing",
+        "write 1 if the label applies, 0 if it does not, and nothing",
     ),
 }
 

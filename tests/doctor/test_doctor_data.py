@@ -68,7 +68,7 @@ def test_nothing_in_a_clean_table(tmp_path, capfd) -> None:
     clean_table().to_csv(tmp_path / "clean.csv", index=False)
     clean_table(seed=1).to_csv(tmp_path / "test.csv", index=False)
     command = [tmp_path / "clean.csv", "--labels", "tags", "--test", tmp_path / "test.csv"]
-    assert doctor(capfd, *command) == (0, "Nothing to complain about.\n", "")
+    assert doctor(capfd, *command) == (0, "No problems found.\n", "")
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])

@@ -59,8 +59,8 @@ def without(column: str) -> dict[str, Any]:
         ({"rows": [ROW], "threshold": 1.5}, 422, "invalid_threshold", "a number from 0 to 1"),
         ({"rows": [ROW], "threshold": "x"}, 422, "invalid_threshold", "a number from 0 to 1"),
         ({"rows": [ROW], "threshold": True}, 422, "invalid_threshold", "threshold is true"),
-        ({"rows": [ROW], "top": 0}, 422, "invalid_top", "a whole number of at least 1"),
-        ({"rows": [ROW], "top": 1.5}, 422, "invalid_top", "a whole number of at least 1"),
+        ({"rows": [ROW], "top": 0}, 422, "invalid_top", "an integer of at least 1"),
+        ({"rows": [ROW], "top": 1.5}, 422, "invalid_top", "an integer of at least 1"),
     ],
 )  # fmt: skip
 def test_bad_bodies(client, body, status, code, words) -> None:
@@ -97,9 +97,9 @@ def test_a_bare_matrix_has_no_gaps(client) -> None:
 @pytest.mark.parametrize(
     ("row", "code", "words"),
     [
-        ({"pimp": 1}, "unknown_landmark", "which is no landmark"),
+        ({"pimp": 1}, "unknown_landmark", "which is not a landmark"),
         ({"pump": 2}, "invalid_value", "landmark 'pump': 2 is no answer"),
-        ({"pump": "1"}, "invalid_value", "give 1 (it holds)"),
+        ({"pump": "1"}, "invalid_value", "give 1 (it applies)"),
         ({"pump": [1]}, "invalid_value", "a list is no answer"),
         (None, "invalid_row", "Row 1 is null, not an object"),
     ],
@@ -127,8 +127,8 @@ CSV = {"Content-Type": "text/csv"}
         ("body,hours,site,body\na,1,b,c\n", 422, "invalid_csv", "'body'"),
         ("body,hours,site\na,1\n", 422, "invalid_csv", "a row has 2 values"),
         (b"body,hours,site\n\xff\xfe,1,b\n", 422, "invalid_csv", "UTF-8"),
-        (b"\x1f\x8b\x08whatever", 415, "packed_file", "send it as plain CSV"),
-        (b"PAR1whatever", 415, "packed_file", "send it as plain CSV"),
+        (b"\x1f\x8b\x08whatever", 415, "packed_file", "send plain CSV"),
+        (b"PAR1whatever", 415, "packed_file", "send plain CSV"),
     ],
     ids=["empty", "header", "column", "word", "infinite", "large", "twice", "short", "latin",
          "gzip", "parquet"],
@@ -180,7 +180,7 @@ def test_bad_forms(client, sent, status, words) -> None:
         ("POST", "/predict?threshold=nan", 422, "invalid_threshold", "a number from 0 to 1"),
         ("POST", "/predict?threshold=", 422, "invalid_threshold", "a number from 0 to 1"),
         ("POST", "/predict?threshold=1_0", 422, "invalid_threshold", "a number from 0 to 1"),
-        ("POST", "/predict?top=-1", 422, "invalid_top", "a whole number of at least 1"),
+        ("POST", "/predict?top=-1", 422, "invalid_top", "an integer of at least 1"),
         ("POST", "/predict?top=1&top=2", 422, "repeated_parameter", "given twice"),
         ("POST", "/predict?scores=yes", 422, "invalid_scores", "true or false"),
         ("POST", "/predict?treshold=1", 422, "unknown_parameter", "Did you mean 'threshold'?"),
@@ -276,7 +276,7 @@ def test_a_request_that_takes_too_long(places) -> None:
 
 @pytest.mark.parametrize("name", ["body_bytes", "rows", "seconds", "waiting", "batch"])
 def test_limits_are_above_zero(name) -> None:
-    with pytest.raises(ValueError, match=f"The limit of {name} is 0; give a number above 0"):
+    with pytest.raises(ValueError, match=f"The limit {name} is 0; give a number above 0"):
         Limits(**{name: 0})
 
 
