@@ -249,7 +249,7 @@ def test_one_button_retrains_and_the_new_model_asks(judged: Desk, open_page: Ope
     page.get_by_role("button", name="Retrain the model").click()
     expect(page.locator("#retraining")).to_contain_text("Retraining: ")
     press(page, "y")  # annotators go on meanwhile
-    expect(page.locator("#retraining")).to_contain_text("the new model asks", timeout=90_000)
+    expect(page.locator("#retraining")).to_contain_text("the new model is in use", timeout=90_000)
     learned = Tagger.load(judged.folder / "model").n_rows
     assert learned > 120
     expect(page.locator("#facts")).to_contain_text(f"learned from {learned} rows")

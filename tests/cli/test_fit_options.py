@@ -69,11 +69,11 @@ BAD_SETTINGS = {
     "no value": (["pull"], "write it as NAME=VALUE"),
     "unknown": (["pul=1"], "SPL-MLL has no setting 'pul'. Did you mean 'pull'?"),
     "a word": (["pull=many"], "'pull' parameter of SPLMLL must be a float"),
-    "no truth": (["warm_start=3"], "'warm_start' is true or false, not 3"),
-    "an option": (["random_state=3"], "has an option of its own: --seed"),
+    "no truth": (["warm_start=3"], "'warm_start' must be true or false, not 3"),
+    "an option": (["random_state=3"], "has its own option: --seed"),
     "an option of a part": (
         ["embedding=mlp", "embedding.device=cpu"],
-        "has an option of its own: --device",
+        "has its own option: --device",
     ),
     "refused by the method": (["embedding=cubic"], "embedding='cubic' is not one of 'auto'"),
     "unknown of the embedding": (
@@ -140,7 +140,7 @@ def test_the_device_reaches_a_network_inside_a_method(notes) -> None:
 def test_a_device_that_is_not_there(notes, tmp_path, capfd) -> None:
     status, _, complaint = fit(capfd, notes, tmp_path / "m", "--device", "cuda:77")
     assert status == 2
-    assert "There is no device 'cuda:77' here; there is auto, cpu" in complaint
+    assert "There is no device 'cuda:77' here; available are auto, cpu" in complaint
     assert list(tmp_path.iterdir()) == []
 
 

@@ -160,7 +160,7 @@ def test_labels_that_occur_once_are_kept_and_told(tmp_path, capfd) -> None:
     assert (found["label_names"], found["notes"], found["rows"]) == (["oil", "pump"], [], 60)
     status, _, complaint = here(capfd, *command, "--min-count", 100)
     assert status == 2
-    assert "no label is in 100 rows or more, the most frequent one in 58" in complaint
+    assert "no label has 100 rows or more; the most frequent one has 58" in complaint
 
 
 def test_fifty_thousand_tags(tmp_path, capfd) -> None:

@@ -149,7 +149,7 @@ def test_evaluate_names_labels_it_never_saw(folder, capfd) -> None:
     other.to_csv(folder / "ghost.csv", index=False)
     status, _, complaint = here(capfd, "evaluate", folder / "model", folder / "ghost.csv")
     assert status == 0
-    assert "the model never saw them: 'ghost'" in complaint
+    assert "the model has never seen them: 'ghost'" in complaint
 
 
 def test_explain_shows_bars_that_add_up(folder, capfd) -> None:
@@ -380,4 +380,4 @@ def test_a_method_without_landmarks_says_so(folder, capfd) -> None:
         status, _, complaint = here(capfd, *arguments)
         assert status == 2
         assert "ML-kNN of this model has no landmarks" in complaint
-        assert "fit one with the method SPL-MLL" in complaint
+        assert "fit a model with the method SPL-MLL" in complaint

@@ -159,7 +159,7 @@ def test_tags_that_were_not_taken_apart(tmp_path, capfd) -> None:
     table["tags"] = table["tags"].str.replace(";", " / ")
     found = in_table(capfd, tmp_path, table)["tags-in-one-piece"]
     assert "such as 'door / oil'" in found["what"]
-    assert found["remedy"] == "Say so with --delimiter '/'."
+    assert found["remedy"] == "If so, use --delimiter '/'."
     assert "tags-in-one-piece" not in in_table(capfd, tmp_path, table, "--delimiter", "/")
 
 
@@ -315,10 +315,10 @@ def test_dates(tmp_path, capfd) -> None:
     days = [f"{1 + k % 28}/{1 + k % 9}/2025" for k in range(500)]  # 252 different ones
     found = in_table(capfd, tmp_path, clean_table(500).assign(day=days))
     assert found["dates"]["where"] == ["day"]
-    assert "are taken for texts" in found["dates"]["what"]
+    assert "are read as texts" in found["dates"]["what"]
     found = in_table(capfd, tmp_path, clean_table().assign(day=days[:40] * 3))
     assert set(found) == {"dates"}
-    assert "are taken for categories" in found["dates"]["what"]
+    assert "are read as categories" in found["dates"]["what"]
 
 
 def test_more_categories_than_are_used(tmp_path, capfd) -> None:

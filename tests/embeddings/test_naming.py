@@ -97,7 +97,7 @@ class NotAnEstimator(BaseEstimator):
         (Network(patience=1.5), "'patience' parameter of Network"),
         (Network(max_epochs=0), "'max_epochs' parameter of Network"),
         (Network(hidden_layer_sizes=64), "'hidden_layer_sizes' parameter of Network"),
-        (Network(hidden_layer_sizes=(64, 0)), r"whole numbers of at least 1.* Got \(64, 0\)"),
+        (Network(hidden_layer_sizes=(64, 0)), r"integers of at least 1.* Got \(64, 0\)"),
         (TorchModule("mlp"), "'module' parameter of TorchModule"),
         (Trees(n_estimators=0), "'n_estimators' parameter of Trees"),
         (Trees(max_features=2.0), "'max_features' parameter of Trees"),

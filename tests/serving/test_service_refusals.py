@@ -98,9 +98,9 @@ def test_a_bare_matrix_has_no_gaps(client) -> None:
     ("row", "code", "words"),
     [
         ({"pimp": 1}, "unknown_landmark", "which is not a landmark"),
-        ({"pump": 2}, "invalid_value", "landmark 'pump': 2 is no answer"),
+        ({"pump": 2}, "invalid_value", "landmark 'pump': 2 is not an answer"),
         ({"pump": "1"}, "invalid_value", "give 1 (it applies)"),
-        ({"pump": [1]}, "invalid_value", "a list is no answer"),
+        ({"pump": [1]}, "invalid_value", "a list is not an answer"),
         (None, "invalid_row", "Row 1 is null, not an object"),
     ],
 )
@@ -295,7 +295,7 @@ def test_numbers_that_overflow_in_the_model_are_nobody_elses_trouble(places) -> 
 
     good, bad = asyncio.run(both())
     assert good.status_code == 200
-    assert refused(bad, 422, "value_too_large", "Row 1 holds numbers so large") == {"row": 1}
+    assert refused(bad, 422, "value_too_large", "Row 1 contains numbers too large") == {"row": 1}
 
 
 # Token ------------------------------------------------------------------------------------------
