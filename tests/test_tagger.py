@@ -366,7 +366,7 @@ def test_a_failed_write_leaves_the_earlier_file(tmp_path) -> None:
             writer.write(labels, None, {})
             writer.write(labels, None, {"a": [5]})
 
-    with pytest.raises(DatasetError, match="stands twice"):
+    with pytest.raises(DatasetError, match="appears twice"):
         write_twice()
     assert out.read_text() == "earlier"
     assert list(tmp_path.iterdir()) == [out]
@@ -410,7 +410,7 @@ def test_chunks_hold_every_row_once(notes, tmp_path) -> None:
         (b"a,b\n", "no rows below its first line"),
         (b"a,b\n1,2\n3\n", "a row has 1 values but the first line names 2 columns"),
         (b"a,\n1,2\n", "column 2 has no name"),
-        (b"a,a\n1,2\n", "'a' stands twice"),
+        (b"a,a\n1,2\n", "'a' appears twice"),
         (b"a,b\n1,\xff\n", "not a table that can be read"),
         (b"PAR1 and then nothing", "not a table that can be read"),
     ],

@@ -171,7 +171,9 @@ def test_a_folder_without_permission(command, folder, tmp_path, capfd) -> None:
     shut = folder / "a folder"
     shut.chmod(0o500)
     try:
-        assert "do not have permission to write" in refused(capfd, folder, tmp_path, command, shut=shut)
+        assert "do not have permission to write" in refused(
+            capfd, folder, tmp_path, command, shut=shut
+        )
     finally:
         shut.chmod(0o700)
 

@@ -90,7 +90,7 @@ REFUSED: dict[str, tuple[bytes, str, str]] = {
     ),
     "a column in two spellings": (
         csv_text().replace("ort", unicodedata.normalize("NFD", "größe"), 1).encode(),
-        "'größe' stands twice",
+        "'größe' appears twice",
         "rename one",
     ),
 }

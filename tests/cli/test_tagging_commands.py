@@ -318,7 +318,7 @@ BAD = {
     ),
     "a result column twice": (
         ["predict", "{f}/model", "{f}/new.csv", "--keep", "tags", "--out", "OUT.csv"],
-        "'tags' stands twice",
+        "'tags' appears twice",
     ),
     "evaluate without tags": (
         ["evaluate", "{f}/model", "{f}/words.csv"],

@@ -224,7 +224,7 @@ ALL = ("arff", "csv", "parquet", "libsvm")
         (
             {"X": pd.DataFrame({"a": pd.Categorical([1], categories=[1, "1"]), "b": [1.0]})},
             ("arff",),
-            "categories of 'a' are none, or not different as text",
+            "categories of 'a' are missing or identical as text",
         ),
     ],
     ids=range(20),

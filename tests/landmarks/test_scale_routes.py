@@ -279,7 +279,7 @@ def test_batches_name_what_is_wrong(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="a label is 0 or 1"):
         list(read_batches(file, labels=["y"]))
     (tmp_path / "b.svm").write_text("cat 1:2\n")
-    with pytest.raises(DatasetError, match="'cat' is not a whole number"):
+    with pytest.raises(DatasetError, match="'cat' is not an integer"):
         list(read_batches(tmp_path / "b.svm"))
     with pytest.raises(DatasetError, match="tables and other files"):
         list(read_batches(tmp_path, labels=["y"]))
