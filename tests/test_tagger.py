@@ -219,7 +219,7 @@ def test_an_explanation_adds_up(tagger, notes) -> None:
     assert sorted(table.index) == tagger.tags(rows)[row]
     assert list(table.columns[2:]) == tagger.landmark_names
     assert np.allclose(table["score"], table.iloc[:, 1:].sum(axis=1))
-    with pytest.raises(ValueError, match="There is no row 50 in 50 rows; give 0 to 49"):
+    with pytest.raises(ValueError, match="There is no row 50: there are 50 rows; give 0 to 49"):
         tagger.explain(rows, 50)
 
 
@@ -426,5 +426,5 @@ def test_a_wrong_number_is_named_with_its_row(tmp_path) -> None:
     file = tmp_path / "numbers.csv"
     file.write_text("x\n" + "1\n" * 25 + "many\n")
     rows = iterate_rows(file, {}, {"x": "numeric"}, rows=10)
-    with pytest.raises(DatasetError, match="row 26: the column 'x' holds 'many'"):
+    with pytest.raises(DatasetError, match="row 26: the column 'x' contains 'many'"):
         list(rows)

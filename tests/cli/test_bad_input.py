@@ -195,7 +195,7 @@ def test_rubbish_in_a_real_process_is_told_in_a_line(folder, tmp_path) -> None:
     ran = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert len(ran.stderr.splitlines()) == 1
-    assert "is no plain text" in ran.stderr
+    assert "is not plain text" in ran.stderr
 
 
 def test_debug_shows_where(folder, capfd) -> None:

@@ -101,7 +101,7 @@ def test_a_word_for_a_number_is_refused_before_the_fit() -> None:
     from splmll.methods import MLkNN
 
     assert checked_settings(MLkNN(), "ML-kNN", {"n_neighbors": 7}) == {"n_neighbors": 7}
-    with pytest.raises(ValueError, match="'n_neighbors' is a number such as 10, not None"):
+    with pytest.raises(ValueError, match="'n_neighbors' must be a number such as 10, not None"):
         checked_settings(MLkNN(), "ML-kNN", {"n_neighbors": None})
 
 

@@ -302,7 +302,7 @@ BAD = {
     ),
     "words for numbers": (
         ["predict", "{f}/model", "{f}/words.csv", "--out", "OUT.csv"],
-        "row 1: the column 'hours' holds 'ten', which is not a number",
+        "row 1: the column 'hours' contains 'ten', which is not a number",
     ),
     "predict from an empty file": (
         ["predict", "{f}/model", "{f}/empty.csv", "--out", "OUT.csv"],

@@ -408,8 +408,8 @@ def test_blocks_and_single_rows_agree(tmp_path: Path, data: st.DataObject) -> No
     [
         ("1,2,3\n1,2\n", "has 2 values, expected 3", 7),
         ("1,2,3\n1,2,3,4\n", "has 4 values, expected 3", 7),
-        ("1,2,3\n% c\n\n1,2,x\n", "'x' is no number", 9),
-        ("1,2,\n", "'' is no number", 6),
+        ("1,2,3\n% c\n\n1,2,x\n", "'x' is not a number", 9),
+        ("1,2,\n", "'' is not a number", 6),
         ("1,2,nan\n", "not a finite number", 6),
         ("1,inf,3\n", "not a finite number", 6),
         ("1,1e999,3\n", "not a finite number", 6),

@@ -270,7 +270,7 @@ def test_a_libsvm_file(first: int, large: None, tmp_path: Path) -> None:
 def test_batches_name_what_is_wrong(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_text("x,y\n1,0\nred,1\n")
-    with pytest.raises(DatasetError, match=r"column 'x' holds .*columns of numbers only"):
+    with pytest.raises(DatasetError, match=r"column 'x' contains .*columns of numbers only"):
         list(read_batches(file, labels=["y"]))
     file.write_text("x,y\n1,0\n,1\n")
     with pytest.raises(DatasetError, match="row 2: the column 'x' has a missing value"):
@@ -284,5 +284,5 @@ def test_batches_name_what_is_wrong(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="tables and other files"):
         list(read_batches(tmp_path, labels=["y"]))
     (tmp_path / "empty").mkdir()
-    with pytest.raises(DatasetError, match="holds no files"):
+    with pytest.raises(DatasetError, match="contains no files"):
         list(read_batches(tmp_path / "empty"))

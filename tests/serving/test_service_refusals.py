@@ -181,7 +181,7 @@ def test_bad_forms(client, sent, status, words) -> None:
         ("POST", "/predict?threshold=", 422, "invalid_threshold", "a number from 0 to 1"),
         ("POST", "/predict?threshold=1_0", 422, "invalid_threshold", "a number from 0 to 1"),
         ("POST", "/predict?top=-1", 422, "invalid_top", "an integer of at least 1"),
-        ("POST", "/predict?top=1&top=2", 422, "repeated_parameter", "given twice"),
+        ("POST", "/predict?top=1&top=2", 422, "repeated_parameter", "appears twice"),
         ("POST", "/predict?scores=yes", 422, "invalid_scores", "true or false"),
         ("POST", "/predict?treshold=1", 422, "unknown_parameter", "Did you mean 'threshold'?"),
         ("GET", "/labels?top=1", 422, "unknown_parameter", "The parameters are 'model'"),
