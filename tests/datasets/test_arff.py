@@ -413,8 +413,8 @@ def test_blocks_and_single_rows_agree(tmp_path: Path, data: st.DataObject) -> No
         ("1,2,nan\n", "not a finite number", 6),
         ("1,inf,3\n", "not a finite number", 6),
         ("1,1e999,3\n", "not a finite number", 6),
-        ("1,1_0,3\n", "no number", 6),
-        ("1,\u0663,3\n", "no number", 6),
+        ("1,1_0,3\n", "not a number", 6),
+        ("1,\u0663,3\n", "not a number", 6),
         ("2,2,3\n", "'2' is not among the declared values", 6),
         ("yes,2,3\n", "'yes' is not among the declared values", 6),
         ("1,'2,3\n", "quote", 6),
@@ -436,7 +436,7 @@ def test_blocks_and_single_rows_agree(tmp_path: Path, data: st.DataObject) -> No
         ("{1 2} 5\n", "follows the closing brace", 6),
         ("{0 2}\n", "not among the declared values", 6),
         ("{1 nan}\n", "not a finite number", 6),
-        ("{1 1_0}\n", "no number", 6),
+        ("{1 1_0}\n", "not a number", 6),
         ("", "no data rows", 5),
         ("% nothing\n\n", "no data rows", 7),
     ],
@@ -525,7 +525,7 @@ def test_bad_xml(tmp_path: Path, xml: str, message: str, line: int | None) -> No
 
 def test_bad_arguments(tmp_path: Path) -> None:
     path = save(tmp_path, HEAD + "@data\n1,2,3\n")
-    refused(path, "no attribute", None, labels=["l", "z"])
+    refused(path, "not an attribute", None, labels=["l", "z"])
     refused(path, "twice", None, labels=["l", "l"])
     refused(path, "no label is named", None, labels=[])
     refused(path, "leaves no feature", None, labels=["l", "a", "b"])

@@ -99,7 +99,7 @@ def test_nothing_to_count(tmp_path: Path) -> None:
         ("1 1:", "'' is not a number"),
         ("1 1:x", "'x' is not a number"),
         ("1 1:1:1", "'1:1' is not a number"),
-        ("1 1:1_0", "no number"),
+        ("1 1:1_0", "not a number"),
         ("1 1:nan", "not a finite number"),
         ("1 1:1e999", "not a finite number"),
         ("1 2 1:1", "expected index:value, found '2'"),

@@ -47,7 +47,7 @@ def read_hvecs(path: str | Path) -> np.ndarray:
     content = read_bytes(path)
     if len(content) % 2:
         raise DatasetError(
-            f"{len(content)} bytes are not a multiple of 16 bits, so the file is truncated or "
+            f"{len(content)} bytes do not divide into 16-bit values, so the file is truncated or "
             "not an .hvecs file; get it again",
             path=path,
         )
