@@ -50,12 +50,12 @@ def without(column: str) -> dict[str, Any]:
         ({"rows": [{}]}, 422, "missing_column", "Row 1 has no column 'body'"),
         ({"rows": [ROW, without("site")]}, 422, "missing_column", "Row 2 has no column 'site'"),
         ({"rows": [{**ROW, "hour": 1}]}, 422, "unknown_column", "Did you mean 'hours'?"),
-        ({"rows": [{**ROW, "hours": "3"}]}, 422, "invalid_value", "column 'hours': '3' is not"),
-        ({"rows": [{**ROW, "hours": [3]}]}, 422, "invalid_value", "a list is not"),
+        ({"rows": [{**ROW, "hours": "3"}]}, 422, "invalid_value", "column 'hours': '3' does not fit"),
+        ({"rows": [{**ROW, "hours": [3]}]}, 422, "invalid_value", "a list does not fit"),
         ({"rows": [{**ROW, "hours": 1e31}]}, 422, "invalid_value", "give a number between"),
-        ({"rows": [{**ROW, "body": 3}]}, 422, "invalid_value", "column 'body': 3 is not"),
-        ({"rows": [{**ROW, "body": {}}]}, 422, "invalid_value", "an object is not"),
-        ({"rows": [{**ROW, "site": True}]}, 422, "invalid_value", "true is not"),
+        ({"rows": [{**ROW, "body": 3}]}, 422, "invalid_value", "column 'body': 3 does not fit"),
+        ({"rows": [{**ROW, "body": {}}]}, 422, "invalid_value", "an object does not fit"),
+        ({"rows": [{**ROW, "site": True}]}, 422, "invalid_value", "true does not fit"),
         ({"rows": [ROW], "threshold": 1.5}, 422, "invalid_threshold", "a number from 0 to 1"),
         ({"rows": [ROW], "threshold": "x"}, 422, "invalid_threshold", "a number from 0 to 1"),
         ({"rows": [ROW], "threshold": True}, 422, "invalid_threshold", "threshold is true"),
@@ -89,7 +89,7 @@ def test_numbers_beyond_all_others(client) -> None:
 
 def test_a_bare_matrix_has_no_gaps(client) -> None:
     response = client.post("/predict?model=corners", json={"rows": [{"x": 1, "y": None, "z": 1}]})
-    refused(response, 422, "invalid_value", "column 'y': null is not")
+    refused(response, 422, "invalid_value", "column 'y': null does not fit")
     response = client.post("/predict?model=corners", content="x,y,z\n1,,2\n", headers=CSV)
     refused(response, 422, "invalid_value", "column 'y'")
 

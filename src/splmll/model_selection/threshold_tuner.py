@@ -35,7 +35,8 @@ class ThresholdTuner(MetaMultilabelClassifier):
     ----------
     estimator : classifier
         Any multi-label classifier with ``predict_proba`` or ``decision_function``, including those
-        whose ``predict_proba`` returns a list of arrays (trees, neighbours). {inner_estimator}
+        whose ``predict_proba`` returns a list of arrays (trees, neighbours).
+        {inner_estimator}
     rule : float or str, default="micro_f1"
         One of :data:`splmll.thresholds.RULES`, see :func:`splmll.thresholds.fit_threshold`, or a
         fixed threshold. With fewer than 50 rows, or a fixed threshold, nothing is tuned and no
