@@ -50,7 +50,7 @@ def without(column: str) -> dict[str, Any]:
         ({"rows": [{}]}, 422, "missing_column", "Row 1 has no column 'body'"),
         ({"rows": [ROW, without("site")]}, 422, "missing_column", "Row 2 has no column 'site'"),
         ({"rows": [{**ROW, "hour": 1}]}, 422, "unknown_column", "Did you mean 'hours'?"),
-        ({"rows": [{**ROW, "hours": "3"}]}, 422, "invalid_value", "column 'hours': '3' does not fit"),
+        ({"rows": [{**ROW, "hours": "3"}]}, 422, "invalid_value", "'hours': '3' does not fit"),
         ({"rows": [{**ROW, "hours": [3]}]}, 422, "invalid_value", "a list does not fit"),
         ({"rows": [{**ROW, "hours": 1e31}]}, 422, "invalid_value", "give a number between"),
         ({"rows": [{**ROW, "body": 3}]}, 422, "invalid_value", "column 'body': 3 does not fit"),
