@@ -239,7 +239,7 @@ def test_a_folder_of_parquet_files(large: None, tmp_path: Path) -> None:
     model = SPLMLL("linear", random_state=0)
     model.fit_batches(read_batches(tmp_path, labels=NAMES, rows=128))
     assert_same_model(model, SPLMLL("linear", random_state=0).fit(*frames), frames[0])
-    with pytest.raises(DatasetError, match="say which columns are labels"):
+    with pytest.raises(DatasetError, match="name the label columns"):
         next(read_batches(tmp_path))
     with pytest.raises(DatasetError, match="Did you mean 'amber'"):
         next(read_batches(tmp_path, labels=["ambre"]))
