@@ -384,6 +384,11 @@ def test_equal_scores_are_ranked_by_label_order_in_top_r():
     assert TopRanked(2).apply(np.ones((1, 4))).tolist() == [[1, 1, 0, 0]]
 
 
+def test_the_best_label_alone_unless_more_are_asked_for():
+    scores = np.random.default_rng(13).normal(size=(30, 4))
+    np.testing.assert_array_equal(TopRanked().apply(scores), scores == scores.max(axis=1)[:, None])
+
+
 def test_returned_thresholds_can_be_changed_without_changing_the_rule():
     rule = PerLabelThreshold(np.array([0.2, 0.6]))
     rule.per_label(2)[:] = 9
