@@ -56,6 +56,7 @@ def _tests(
 
 _WIDE = "tests/landmarks/test_wide_and_many.py"
 _WEIGHTED = "tests/landmarks/test_weighted_rows.py"
+_PARAMETERS = "tests/common/test_parameter_constraints.py"
 _ROUND_TRIPS = "tests/persistence/test_model_round_trips.py"
 
 #: File under src/splmll -> its tests, the quickest to notice something first. The examples in the
@@ -103,7 +104,10 @@ TESTS: dict[str, tuple[str, ...]] = {
             "auditing": ("test_annotating",),
             "belief": ("test_answers", "test_annotating"),
             "calibration_curve": ("test_answers",),
-            "classifier": ("test_classifier", "test_using_landmarks", "test_edge_cases"),
+            "classifier": (
+                *("test_classifier", "test_using_landmarks", "test_edge_cases"),
+                f"{_PARAMETERS}::test_a_name_of_no_embedding_is_refused_before_the_data_are_looked_at",
+            ),
             "completion": ("test_completion",),
             "cost": ("test_cost", f"{_WIDE}::test_cost_names_the_route"),
             "distributed": ("test_distributed_fit",),
