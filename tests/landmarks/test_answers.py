@@ -234,6 +234,23 @@ def test_what_is_least_sure_is_told_first_when_correlations_are_judged(
     assert model.correlations.matrix[first, second] > 0.7
 
 
+def test_what_correlations_make_likelier_in_vain_counts_against_them() -> None:
+    """Among the rows that judge, one label always holds and tells nothing of the other.
+
+    Correlations that the other rows found would raise the other with it: right for the few rows
+    that have it, wrong for the many that do not.
+    """
+    rng = np.random.default_rng(0)
+    scores = rng.normal([0.0, -0.5], 0.1, (600, 2))
+    matrix = [[1.0, 0.9], [0.9, 1.0]]
+    Y = (scores + rng.multivariate_normal([-1.2, 0.0], matrix, 600) > 0) * 1.0
+    Y[:300] = np.column_stack([np.ones(300), scores[:300, 1] + rng.normal(size=300) > 0])
+    fold = np.repeat([0, 1], 300)
+    threshold = fit_threshold("hamming", Y, scores)
+    model = AnswerModel.learned(scores, Y, fold, np.arange(1), "hamming", threshold, 1.0)
+    assert len(model.correlations.labels) == 0
+
+
 # The estimator ---------------------------------------------------------------------------------
 
 
