@@ -2,9 +2,9 @@
 Probabilities that come true
 ============================
 
-Of all cells to which a model gives a probability of 0.8, eight in ten should be positive. Naive
-Bayes is far too sure of itself; `MultilabelCalibrator` learns a curve for every label from out-
-of-fold scores. On the diagonal, probabilities come true.
+Of all labels to which a model gives a probability of 0.8, eight in ten should be true. Naive
+Bayes is far too confident; `MultilabelCalibrator` learns a calibration curve for every label from
+out-of-fold scores. A perfectly calibrated model is on the diagonal.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,10 @@
 From scores to labels: choose a threshold
 =========================================
 
-The same scores, cut by different rules. A threshold tuned for F1 predicts more labels than one
-half does and raises Hamming loss, so compare methods under the same rule. Dots mark the best cut
-on these test rows, the dashed line the one that was tuned out of fold.
+Different rules turn the same scores into labels. A threshold tuned for F1 predicts more labels
+than a threshold of one half and raises Hamming loss, so compare methods under the same rule. Dots
+mark the best thresholds on these test rows; the dashed line is the threshold that was tuned out
+of fold.
 """
 
 import pandas as pd

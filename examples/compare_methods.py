@@ -2,9 +2,9 @@
 Compare methods on your own table
 =================================
 
-The same rows and columns, only the method differs. Each method gets the pipeline that fits the
-columns and is measured on three folds. Every unit of work goes into a store, so a run that was
-stopped goes on where it was.
+The rows and columns are the same; only the method differs. Each method gets the pipeline that
+fits the columns and is measured on three folds. Every finished unit of work goes into a store, so
+an interrupted run continues where it stopped.
 """
 
 from pathlib import Path
@@ -29,9 +29,8 @@ by_method = results.groupby("method")[["micro_f1", "macro_f1"]]
 by_method.mean().plot.barh(xerr=by_method.std(), xlim=(0, 1), ylabel="")
 
 # %%
-# The table marks the best and second best, and names its protocol, its seeds and its threshold
-# rule.
+# The table marks the best and second best, and names its protocol, seeds and threshold rule.
 
 print(comparison_table(results, ["micro_f1", "macro_f1", "ranking_loss"]).to_text())
 seconds = results.groupby("method")["fit_seconds"].mean()
-print("\nseconds for a fit:", ", ".join(f"{name} {value:.2f}" for name, value in seconds.items()))
+print("\nseconds per fit:", ", ".join(f"{name} {value:.2f}" for name, value in seconds.items()))

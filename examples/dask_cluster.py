@@ -2,10 +2,10 @@
 On a Dask cluster
 =================
 
-The units of an experiment, and one fit on rows that lie in several blocks. Here the cluster is
-two processes on this machine. With the address of another scheduler, such as
-"tcp://10.0.0.1:8786", it is many machines, and nothing else changes. A fit on Dask arrays never
-brings their rows together: each block is summed up where it is.
+This example runs an experiment on a cluster, and fits one model on rows that are stored in
+several blocks. Here the cluster is two processes on this machine. With the address of another
+scheduler, such as "tcp://10.0.0.1:8786", it can be many machines, and nothing else changes. A fit
+on Dask arrays never collects the rows in one place: each block is summed where it is stored.
 """
 
 from tempfile import TemporaryDirectory

@@ -1,14 +1,14 @@
-"""Yeast in a minute: SPL-MLL beside binary relevance, ML-kNN and the published system.
+"""Yeast in a minute: SPL-MLL, binary relevance, ML-kNN and the published system.
 
-Trains them on the standard split, prints the five measures, how few labels are enough and the
-landmarks, and writes one self-contained page with figures. ``make demo`` runs it.
+Trains them on the standard split, prints the five measures, how few labels are enough and which
+labels are landmarks, and writes one self-contained page with figures. ``make demo`` runs it.
 """
 
 from __future__ import annotations
 
 import os
 
-# Yeast is small: threads would spend longer meeting than working. Set before NumPy starts any.
+# Yeast is small: more threads would only slow it down. Set this before NumPy starts any.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import argparse
@@ -33,7 +33,7 @@ from splmll.plots import ConvergenceDisplay, LabelCooccurrenceDisplay, LandmarkH
 
 SEED = 0
 FEW = 7  # landmarks of the second model: half of the labels
-EXPLAINED_ROW = 0  # which test row is taken apart
+EXPLAINED_ROW = 0  # the test row that is explained
 TUNED = "micro_f1"  # the default rule of SPLMLL
 
 
@@ -45,8 +45,8 @@ def landmark_model(**changes: Any) -> SPLMLL:
 def models() -> list[tuple[str, str, Any]]:
     """Return name, threshold rule and estimator of everything that is trained.
 
-    A tuned threshold raises F1 by itself, so the compared methods are shown with the usual one half
-    and with the rule that SPLMLL uses. The published system has the cut its authors used.
+    A tuned threshold raises F1 on its own, so the compared methods are shown with the usual 0.5
+    and with the rule that SPLMLL uses. The published system has the threshold of its authors.
     """
     half, tuned = "0.5", "tuned"
     return [
@@ -83,7 +83,7 @@ def path_figure(model: SPLMLL) -> Any:
     figure, axes = plt.subplots(1, len(alone), figsize=(11, 3.2), layout="constrained")
     for ax, name in zip(axes, alone.index, strict=True):
         ax.plot(model.path_["n_landmarks"], model.path_[name], marker=".", label="with landmarks")
-        ax.axhline(alone[name], ls="--", color="C3", label="every label by itself")
+        ax.axhline(alone[name], ls="--", color="C3", label="each label alone")
         ax.axvline(len(model.landmarks_), color="C7", lw=0.8, ls=":", label="chosen")
         ax.set_title(f"{MEASURES[name].title} {MEASURES[name].arrow}")
         ax.set_xlabel("landmarks")
@@ -100,7 +100,7 @@ def enough(model: SPLMLL) -> str:
     n_labels = len(model.thresholds_)
     return (
         f"Out of fold, {few.min() if len(few) else n_labels} of {n_labels} labels as landmarks "
-        f"reach the average precision of all {n_labels} predicted one by one ({alone:.3f}). "
+        f"reach the average precision of predicting each of the {n_labels} alone ({alone:.3f}). "
         f"SPLMLL keeps {len(model.landmarks_)}, the smallest number that loses nothing in average "
         "precision, ranking loss, micro-F1 and macro-F1."
     )
@@ -114,7 +114,7 @@ def best_lines(results: pd.DataFrame, measure: str) -> set[int]:
 
 
 def landmark_table(model: SPLMLL) -> pd.DataFrame:
-    """Every label: is it a landmark, and why (not)."""
+    """Return for every label whether it is a landmark, and why."""
     table = pd.DataFrame(
         {
             "landmark": model.selection_ > 0,
@@ -151,7 +151,7 @@ def print_results(console: Console, results: pd.DataFrame, model: SPLMLL) -> Non
 
     labels = landmark_table(model)
     console.print(enough(model) + "\n")
-    title = f"{len(model.landmarks_)} landmarks of {len(labels)} labels, in order of what they add"
+    title = f"{len(model.landmarks_)} of {len(labels)} labels are landmarks, by what they add"
     table = ScreenTable(title=title, box=box.SIMPLE_HEAD)
     for column in ("label", "landmark", "predictability", "representativeness"):
         table.add_column(column, justify="left" if column == "label" else "right")
@@ -175,9 +175,8 @@ def make_page(data, X_test, Y_test, model: SPLMLL, published: PublishedSPLMLL, r
         f"measured once on the other {n_test}; seed {SEED}; otherwise every method's defaults. "
         f"Threshold rule: SPLMLL tunes one threshold for micro-F1 on out-of-fold scores of the "
         f"training rows (it found {model.thresholds_[0]:.3f}); BR and ML-kNN are shown with 0.5 "
-        "and with the same tuning, the published system with its cut of 0.4. Ranking loss and "
-        "average precision do not depend on it. Ties "
-        "between scores count as errors."
+        "and with the same tuning, the published system with its threshold of 0.4. Ranking loss "
+        "and average precision do not depend on it. Ties between scores count as errors."
     )
     header = [
         "method",
@@ -236,20 +235,20 @@ def make_page(data, X_test, Y_test, model: SPLMLL, published: PublishedSPLMLL, r
             "The landmarks",
             [
                 Text(
-                    f"{len(model.landmarks_)} of {len(labels)} labels are landmarks, in the order "
-                    "of what their predictions add. All labels are recovered from them."
+                    f"{len(model.landmarks_)} of {len(labels)} labels are landmarks, ordered by "
+                    "what their predictions add. All labels are recovered from them."
                 ),
                 Table(
                     ["label", "landmark", "predictability", "representativeness"],
                     landmark_rows,
                     "Predictability: share of the label's variance that its own prediction "
-                    "explains for rows not seen. Representativeness: share of the variance of all "
+                    "explains on unseen rows. Representativeness: share of the variance of all "
                     "labels that this label alone would explain if it were known.",
                 ),
                 Figure(
                     LandmarkHeatmapDisplay.from_estimator(model).figure_,
-                    "Which landmark recovers which label. A frame marks a landmark's own label; "
-                    "the columns without a frame are recovered from other labels alone.",
+                    "Which landmark recovers which label. Frames mark each landmark's own label; "
+                    "columns without a frame are recovered from other labels alone.",
                 ),
             ],
         ),
@@ -260,8 +259,8 @@ def make_page(data, X_test, Y_test, model: SPLMLL, published: PublishedSPLMLL, r
                 Figure(
                     path_figure(model),
                     "Measures against the number of landmarks, on out-of-fold scores of the "
-                    "training rows, a by-product of the fit. Dashes: every label by its own "
-                    "prediction, without landmarks.",
+                    "training rows, a by-product of the fit. Dashed: each label alone, "
+                    "without landmarks.",
                 ),
             ],
         ),
@@ -269,25 +268,25 @@ def make_page(data, X_test, Y_test, model: SPLMLL, published: PublishedSPLMLL, r
             "Why a row got its labels",
             [
                 Text(
-                    f"Test row {EXPLAINED_ROW}: base and contributions of the landmarks sum to the "
-                    f"score; a label is predicted from {model.thresholds_[0]:.3f} on. "
+                    f"Test row {EXPLAINED_ROW}: the base and the contributions of the landmarks "
+                    f"add up to the score; labels are predicted from {model.thresholds_[0]:.3f}. "
                     + (f"True but not predicted: {', '.join(missed)}." if missed else
                        "No true label was missed.")
                 ),
                 Table(
                     ["predicted label", "true", *shown, "others"],
                     explained_rows,
-                    "The six landmarks that contributed most, and the rest together.",
+                    "The six landmarks that contributed most, and the others combined.",
                 ),
             ],
         ),
         Section(
-            "Which labels stand together",
+            "Which labels occur together",
             [
                 Figure(
                     LabelCooccurrenceDisplay.from_dataset(data).figure_,
-                    "Share of the rows with the row's label that also carry the column's label; "
-                    "this is what recovery can use.",
+                    "Of the rows with the row's label, the share that also have the column's "
+                    "label; this is what recovery can use.",
                 )
             ],
         ),
@@ -306,7 +305,7 @@ def make_page(data, X_test, Y_test, model: SPLMLL, published: PublishedSPLMLL, r
         "SPL-MLL on yeast",
         sections,
         introduction=(
-            "2417 genes, 103 features, 14 functional classes, of which a gene has 4.2 on "
+            "2417 genes with 103 features and 14 functional classes, of which a gene has 4.2 on "
             "average. SPL-MLL selects the classes whose predictions recover all classes best, "
             "predicts those, and recovers all classes from them."
         ),
@@ -325,7 +324,7 @@ def main() -> None:
     print_results(console, results, model)
     page = make_page(data, X_test, Y_test, model, published, results)
     target = write_page(arguments.out / "demo.html", page)
-    console.print(f"Page with figures: {target} ({time.perf_counter() - start:.0f} s in all)")
+    console.print(f"Page with figures: {target} ({time.perf_counter() - start:.0f} s in total)")
 
 
 if __name__ == "__main__":

@@ -2,10 +2,10 @@
 Pictures, with a network of your own
 ====================================
 
-A small convolutional network, trained end to end on generated scenes of handwritten digits. Only
-seven of the ten digits are looked for; the others are recovered, because some digits like to
-appear together. In the pictures landmarks are red, other correct labels green, missed ones grey
-and wrong ones black.
+A small convolutional network is trained end to end on generated scenes of handwritten digits.
+Only seven of the ten digits are predicted from the pictures; the others are recovered, because
+some digits tend to appear together. Below the pictures, landmarks are red, other correct labels
+green, missed ones grey and wrong ones black.
 """
 
 import pandas as pd
@@ -27,7 +27,7 @@ network = nn.Sequential(
     nn.MaxPool2d(2),
     nn.Conv2d(12, 48, 4),
     nn.ReLU(),
-    nn.AdaptiveMaxPool2d(1),  # where in the picture a digit stands does not matter
+    nn.AdaptiveMaxPool2d(1),  # the position of a digit does not matter
     nn.Flatten(),
     nn.Linear(48, labels.shape[1]),
 )

@@ -2,9 +2,9 @@
 Annotate with the fewest questions
 ==================================
 
-Someone annotates the test rows of yeast and is asked about one label at a time, each time the one
-whose answer is expected to remove most errors. The model completes the other labels. Asking for
-the landmarks in their order is the control.
+Someone annotates the test rows of yeast and is asked about one label at a time: the label whose
+answer is expected to remove the most errors. The model fills in the other labels. For comparison,
+the second curve asks about the landmarks in a fixed order.
 """
 
 import numpy as np
@@ -17,12 +17,12 @@ yeast = load_dataset("yeast")
 X, Y, X_test, Y_test = yeast.split()
 Y, Y_test = (pd.DataFrame(part, columns=yeast.label_names) for part in (Y, Y_test))
 model = SPLMLL("linear", random_state=0).fit(X, Y)
-order = list(dict.fromkeys([*model.landmarks_, *Y]))  # the landmarks, then what is left
+order = list(dict.fromkeys([*model.landmarks_, *Y]))  # the landmarks, then the other labels
 answers = pd.DataFrame(np.nan, Y_test.index, Y_test.columns)
 reached = {0: (micro_f1(Y_test, model.predict(X_test)),) * 2}
 for n_asked in range(1, 9):
     for row, label in enumerate(model.ask(X_test, answers).labels[:, 0]):
-        answers.loc[row, label] = Y_test.loc[row, label]  # a person would look
+        answers.loc[row, label] = Y_test.loc[row, label]  # what a person would answer
     filled = model.complete(X_test, answers), model.complete(X_test, Y_test[order[:n_asked]])
     reached[n_asked] = tuple(micro_f1(Y_test, each) for each in filled)
 curves = pd.DataFrame(reached, ["chosen for each row", "landmarks in order"]).T

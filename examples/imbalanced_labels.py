@@ -2,9 +2,9 @@
 Rare labels
 ===========
 
-Labels are rarely balanced: one of yeast is in three quarters of all rows, another in one of a
-hundred. Micro-F1 hardly notices the rare ones, macro-F1 counts all alike, and the threshold rule
-decides between them.
+Labels are rarely balanced: in yeast, one label applies to three quarters of all rows, another to
+one in a hundred. Micro-F1 hardly notices the rare labels, macro-F1 counts all labels equally, and
+the threshold rule trades one for the other.
 """
 
 import pandas as pd

@@ -2,9 +2,9 @@
 Find labels that look wrong
 ===========================
 
-One label in twenty of yeast is flipped on purpose. `audit` judges every label by models that had
-not seen its row, and by the row's other labels. How many of the labels at the top of its list are
-really wrong?
+One in twenty labels of yeast is flipped on purpose. `audit` judges every label with models that
+have not seen its row, and by the row's other labels. How many of the labels at the top of its
+list are really wrong?
 """
 
 import matplotlib.pyplot as plt
@@ -25,7 +25,7 @@ plt.axhline(flipped.mean(), color="0.6", linestyle="--")
 plt.gca().set(xlabel="labels looked at, most suspicious first", ylabel="share wrong", ylim=(0, 1))
 
 # %%
-# The dashed line is what a look at random labels would find. Every suspect comes with a reason.
+# The dashed line is what checking random labels would find. Every suspect comes with a reason.
 
 print(f"{flipped.sum()} of {flipped.size} labels were flipped, {len(suspects)} are suspected")
 print(f"of the first 200, {wrong[:200].mean():.0%} are really wrong")

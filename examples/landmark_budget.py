@@ -2,8 +2,8 @@
 Tag with a budget of landmarks
 ==============================
 
-What does it cost to predict only a few of the tags? With `n_landmarks=8` eight tags are predicted
-from the text, and all others are recovered from these.
+How much accuracy do you lose if you predict only a few of the tags? With `n_landmarks=8`, eight
+tags are predicted from the text, and all others are recovered from these eight.
 """
 
 from pathlib import Path
@@ -23,8 +23,8 @@ for budget, value in reached.items():
     print(f"{budget} of {len(data.label_names)} tags predicted: micro-F1 {value:.3f}")
 
 # %%
-# Each landmark with the share of the variance of all tags that it adds to those before it, and the
-# tags that it carries.
+# For each landmark, the share of the variance of all tags that it explains in addition to those
+# before it, and the tags it helps to predict.
 
 for name, line in taggers[8].landmarks().iterrows():
     carried = ", ".join(line["carries"]) or "nothing else"

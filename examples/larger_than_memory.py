@@ -2,8 +2,8 @@
 Learn from files, chunk by chunk
 ================================
 
-A linear `SPLMLL` needs only sums over the rows, so it can go through a folder of files once and
-keep none of them. The model is the same as from all rows at once, whichever way they arrive.
+A linear `SPLMLL` needs only sums over the rows, so it can read a folder of files once without
+keeping them in memory. The model is the same as one fitted on all rows at once.
 """
 
 from pathlib import Path

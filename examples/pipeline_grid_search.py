@@ -2,9 +2,9 @@
 In a Pipeline with GridSearchCV
 ===============================
 
-Pandas in, pandas out. Scaling and projection are learned inside the pipeline, from the training
-rows of each fold alone. Labels go in as a DataFrame, and predictions come out as one, with the
-names of the labels and the index of the rows.
+Pandas in, pandas out. Scaling and projection are learned inside the pipeline, only from the
+training rows of each fold. Labels are passed as a DataFrame, and predictions are returned as one,
+with the names of the labels and the index of the rows.
 """
 
 import matplotlib.pyplot as plt

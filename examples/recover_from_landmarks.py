@@ -2,9 +2,9 @@
 Annotate only the landmarks
 ===========================
 
-People answer for five landmarks of yeast, and the model completes the nine other labels of each
-row, also where an answer is missing. The heat map shows what each answer adds to the score of
-each label; a frame marks a landmark's own label.
+People answer questions about five landmarks of yeast, and the model fills in the other nine
+labels of each row, even if an answer is missing. The heat map shows what each answer adds to the
+score of each label; frames mark each landmark's own label.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ model = SPLMLL("linear", n_landmarks=5, random_state=0).fit(X, Y)
 LandmarkHeatmapDisplay.from_estimator(model)
 
 # %%
-# Chance is to give every row the labels that most rows have.
+# The baseline gives every row the labels that most rows have.
 
 answers = Y_test[list(model.landmarks_)].astype(float)
 answers = answers.mask(np.random.default_rng(0).random(answers.shape) < 0.1)  # a tenth is missing

@@ -2,9 +2,9 @@
 Save, load, and run without this library
 ========================================
 
-A model file holds a JSON manifest and arrays. There is no pickle, and nothing in it is executed.
-The ONNX file runs wherever onnxruntime does: in a browser, in C++, on a phone. By default
-onnxruntime reports its use to its maker; the first line switches that off.
+A model file contains a JSON manifest and arrays. There is no pickle, and loading it runs no code
+from the file. The ONNX file runs wherever onnxruntime does: in a browser, in C++, on a phone. By
+default, onnxruntime sends usage data to its vendor; the first line turns that off.
 """
 
 import os

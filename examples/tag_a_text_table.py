@@ -2,9 +2,10 @@
 Tag a text table
 ================
 
-From a CSV file with a text, a category and a column of tags such as "network;vpn" to tags for new
-texts. The tagger finds out what the columns are, learns from all rows, and measures itself out of
-fold: each row is scored by models that had not seen it.
+This example starts from a CSV file with a text, a category and a column of tags such as
+"network;vpn", and ends with tags for new texts. The tagger detects the kinds of columns, learns
+from all rows, and measures itself out of fold: each row is scored by models that have not seen
+it.
 """
 
 from pathlib import Path
@@ -32,7 +33,7 @@ for ax, (body, line) in zip(axes, scores.iterrows()):
     line.nlargest(5)[::-1].plot.barh(ax=ax, title=body)
 
 # %%
-# The tags are those whose score reaches the threshold that was tuned out of fold.
+# A tag is predicted if its score reaches the threshold, which was tuned out of fold.
 
 measured = tagger.measured
 print(f"{tagger.n_rows} tickets, {len(tagger.label_names)} tags")

@@ -1,13 +1,13 @@
 """
-Tag the packages installed here
-===============================
+Tag the installed Python packages
+=================================
 
-Every Python package carries a one-line summary and, mostly, a few Trove classifiers. That is real
-text with real tags, and no download: `importlib.metadata` reads both from the environment in
-which this page was built. Of each package the model sees the name and the summary alone.
+Every Python package has a one-line summary and usually a few Trove classifiers. This is real text
+with real tags, and it needs no download: `importlib.metadata` reads both from the environment in
+which this page was built. The model sees only the name and the summary of each package.
 
-In the figure a curve leads from a landmark, inside, to the tags that it carries. What stands
-there depends on what is installed.
+In the figure, curves lead from each landmark, inside the ring, to the tags it helps to predict.
+The tags depend on what is installed.
 """
 
 from importlib.metadata import distributions
@@ -41,13 +41,13 @@ model = SPLMLL("svm", n_landmarks=10, random_state=0).fit(X, Y)
 LabelGraphDisplay.from_estimator(model)
 
 # %%
-# How good is it? Each package is scored by models that had not seen it.
+# How good is it? Each package is scored by models that have not seen it.
 
 print(f"{len(texts)} packages, {Y.shape[1]} tags in at least 8 of them")
 print(model.measures_.round(3))
 
 # %%
-# And a summary that nobody has published yet:
+# Here is a summary that nobody has published yet:
 
 new = "sphinxtags A Sphinx extension that draws plots of scientific data"
 scores = pd.Series(model.decision_function(words.transform([new]))[0], Y.columns)

@@ -1,7 +1,7 @@
-"""The table of the stories in this folder: tickets of a help desk, each with its tags.
+"""The table used by the examples in this folder: help-desk tickets, each with its tags.
 
-It is put together from sentences, so that every clone has it, and is as untidy as such tables are:
-rows have one subject or two, some tags were forgotten, and a column says nothing.
+The table is generated from sentences, so every clone has it, and it is as untidy as real tables:
+rows have one subject or two, some tags are missing, and one column carries no information.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 Labels that are not known
 =========================
 
-Nobody looked at every label of every row. NaN in Y says "not known", which is not the same as 0.
-The curves show what a growing share of unknown labels costs, and what it costs to call them 0
-instead.
+Often nobody has checked every label of every row. NaN in Y means "not known", which is not the
+same as 0. The curves show what a growing share of unknown labels costs, and what it costs to
+treat them as 0 instead.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ from splmll.metrics import micro_f1
 X, Y, X_test, Y_test = load_dataset("yeast").split()
 draws = np.random.default_rng(0).random(Y.shape)
 shares = [0.0, 0.4, 0.8]
-reached = pd.DataFrame(index=shares, columns=["left unknown (NaN)", "called 0"], dtype=float)
+reached = pd.DataFrame(index=shares, columns=["left unknown (NaN)", "treated as 0"], dtype=float)
 for share in shares:
     known = np.where(draws < share, np.nan, Y)
     models = [SPLMLL("linear", random_state=0).fit(X, part) for part in (known, known == 1)]

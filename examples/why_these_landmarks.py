@@ -2,9 +2,9 @@
 Why these labels are landmarks
 ==============================
 
-A landmark should be predictable from the features *and* tell about other labels. Each dot is a
-label of yeast; the landmarks are red. The first ones lie far to the right or far up. Later ones
-add what those before them could not tell.
+A landmark should be predictable from the features *and* say something about other labels. Each
+dot is a label of yeast; the landmarks are red. The first landmarks are far to the right or near
+the top. Later ones add information that the earlier ones do not have.
 """
 
 import matplotlib.pyplot as plt
@@ -23,11 +23,11 @@ for name, *place in zip(Y, across, up):
 plt.gca().set(xlabel="predictability, out of fold", ylabel="representativeness")
 
 # %%
-# The order in which they were added, and what each added to those before it:
+# The landmarks in the order in which they were added, and what each of them added:
 
 print(pd.Series(model.landmark_strengths_, model.landmarks_).round(3).to_string())
 
 # %%
-# Why did the first test row get its labels? Base and contributions sum to the score.
+# Why did the first test row get its labels? The base and the contributions add up to the score.
 
 print(model.explain(X_test[:1]).to_frame().round(2).to_string())

@@ -2,9 +2,9 @@
 Bring your own encoder
 ======================
 
-A language or image model turns each row into a vector; everything after that is ordinary
-features. Here a projection of word counts stands in for the encoder. Replace `encode` with yours,
-compute the vectors once, and learn from them as often as you like.
+A language or image model turns each row into a vector; from then on, the vectors are ordinary
+features. Here, a projection of word counts stands in for the encoder. Replace `encode` with your
+own, compute the vectors once, and learn from them as often as you like.
 """
 
 from pathlib import Path

@@ -54,7 +54,7 @@ def test_every_paragraph_is_used_more_than_once() -> None:
 def test_paragraphs_stand_at_the_place_and_indentation_of_their_names() -> None:
     lines = str(inspect.getdoc(MLML)).splitlines()
     at = lines.index("threshold : float or str, default=0.0")
-    assert lines[at + 1].startswith("    A label is predicted where its score is at least")
+    assert lines[at + 1].startswith("    A label is predicted if its score is at least")
     assert lines[at + 2].startswith("    :data:`splmll.thresholds.RULES`")
     fit = str(inspect.getdoc(BinaryRelevance.fit)).splitlines()
     at = fit.index("X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)")

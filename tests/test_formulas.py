@@ -103,7 +103,7 @@ def test_as_they_are_where_that_is_asked_for(model, tmp_path, capfd) -> None:
 def test_columns_that_become_equal_are_refused(tmp_path) -> None:
     labels = pd.DataFrame([[1, 0]], columns=["=a", "'=a"])
     with (
-        pytest.raises(ValueError, match="stands twice"),
+        pytest.raises(ValueError, match="appears twice"),
         prediction_writer(tmp_path / "t.csv", {"labels": ["=a", "'=a"]}, ["=a", "'=a"]) as writer,
     ):
         writer.write(labels, None, {})

@@ -66,10 +66,10 @@ def test_what_is_not_tags(numbers: Any) -> None:
     ("labels", "message"),
     [
         ([[1, 2], [3]], "different lengths.*MultiLabelBinarizer"),
-        ([{1, 2}, {3}], "not all text.*MultiLabelBinarizer"),
-        ([["a"], None], "Row 1 of the tags is None.*empty one"),
+        ([{1, 2}, {3}], "not strings.*MultiLabelBinarizer"),
+        ([["a"], None], "Row 1 of the tags is None.*empty"),
         ([["a"], "b"], "Row 1 of the tags is 'b'"),
-        ([["a", None]], "not all text"),
+        ([["a", None]], "not strings"),
         ([set(), set()], "No row has a tag"),
         (pd.Series(["a;b", "c", "a"]), r"str.split\(\";\"\).*MultiLabelBinarizer"),
         (np.array([["a", "b"]]), "MultiLabelBinarizer"),

@@ -112,7 +112,7 @@ def test_progress_is_told(notes: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"labels": []}, "say which column holds the tags"),
+        ({"labels": []}, "name the column of tags"),
         ({"labels": ["tag"]}, "Did you mean 'tags'"),
         ({"ignore": ["id", "body"]}, "given as"),
         ({"text": [], "ignore": ["id", "body", "hours", "site"]}, "no column is left"),
@@ -132,10 +132,10 @@ def test_tables_that_are_refused(
     with pytest.raises(DatasetError, match="9 rows are too few"):
         fitted(few)
     (tmp_path / "rows.svm").write_text("0 1:1\n1 2:1\n")
-    with pytest.raises(DatasetError, match="only tables are read some rows at a time"):
+    with pytest.raises(DatasetError, match="only tables can be read in chunks"):
         fitted(tmp_path / "rows.svm")
     monkeypatch.setattr(streaming, "MOST_DISTINCT", 2)
-    with pytest.raises(DatasetError, match=r"'site' holds more than 2 .* --ignore site"):
+    with pytest.raises(DatasetError, match=r"'site' has more than 2 .* --ignore site"):
         fitted(notes)
 
 

@@ -60,7 +60,7 @@ def test_fit_learns_from_what_is_known(partial: Path, tmp_path: Path, capfd: Any
     # A method that needs all labels says so, and rows cannot be held out in proportion.
     status, _, problem = here(capfd, "fit", partial, *options, "--method", "BR")
     assert status == 2
-    assert "BR needs them all" in problem
+    assert "BR needs all of them" in problem
     status, _, problem = here(capfd, "fit", partial, *options, "--test-size", "0.2")
     assert status == 2
     assert "leave out --test-size" in problem

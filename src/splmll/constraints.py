@@ -1,7 +1,7 @@
-"""What parameters may be: rows of ``_parameter_constraints``, and the check before every fit.
+"""Allowed parameter values: entries of ``_parameter_constraints``, checked before every fit.
 
-Rows are written as scikit-learn writes them. Where a value was misspelt, or was right in an earlier
-version, the message also says what it should be.
+Entries are written as in scikit-learn. If a value is misspelt, or was valid in an earlier version,
+the message also says what it should be.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ SHARE = Range(Real, 0, 1, closed="right")
 SHARE_BELOW_ONE = Range(Real, 0, 1, closed="left")
 FINITE = Range(Real, None, None, closed="neither")
 LAYER_SIZES = Condition(
-    "a tuple or list of whole numbers of at least 1, such as (512, 64)", _are_whole_numbers
+    "a tuple or list of integers of at least 1, such as (512, 64)", _are_whole_numbers
 )
 LEARNER = HasMethods("fit")
 REGRESSOR = HasMethods(["fit", "predict"])

@@ -30,14 +30,14 @@ probabilities : ndarray of shape (n_rows, n_labels)
     Values between 0 and 1. For a vector ``y`` one column for each of its values.""",
     # Parameters of methods
     "base_learner": """\
-None is logistic regression (``LogisticRegression(max_iter=1000)``) on standardised features;
-sparse ones are left as they are. A base learner you give receives X as it is.""",
+None is logistic regression (``LogisticRegression(max_iter=1000)``) on standardised features; sparse
+ones are left as they are. Your own base learner receives X as it is.""",
     "threshold": """\
-A label is predicted where its score is at least the threshold. A name is a rule of
+A label is predicted if its score is at least the threshold. A name is a rule from
 :data:`splmll.thresholds.RULES`, fitted on out-of-fold scores of the training data.""",
     "regressor": """\
-Any with scikit-learn's API, cloned. It receives X as it is. None is ridge regression on
-standardised features; sparse ones are only centred.""",
+Any regressor with scikit-learn's API, which is cloned. It receives X as it is. None is ridge
+regression on standardised features; sparse ones are only centred.""",
     "ridge": """\
 Penalty of the default regressor, above 0, as ``alpha`` of
 :class:`sklearn.linear_model.Ridge`; a tiny number is nearly plain least squares.""",
@@ -95,7 +95,7 @@ cv : int, splitter or iterable of (train, test), default=5
     # Attributes
     "thresholds_": """\
 thresholds_ : ndarray of shape (n_labels,)
-    Threshold of each label, NaN where the rule has none.""",
+    Threshold of each label; NaN if the rule has none.""",
     "scaler_": """\
 scaler_ : StandardScaler or None
     The shared standardisation of the default base learner; None for sparse features.""",

@@ -168,8 +168,8 @@ def read_labels(
 
 
 _BINARISE = (
-    "Pass a 0/1 matrix with one column per label, or the tags of each row as a list of text. Other "
-    "things become a matrix with sklearn.preprocessing.MultiLabelBinarizer."
+    "Pass a 0/1 matrix with one column per label, or the tags of each row as a list of text. "
+    "Convert anything else to a matrix with sklearn.preprocessing.MultiLabelBinarizer."
 )
 
 
@@ -205,8 +205,9 @@ def refuse_tags(Y: Any) -> None:
     """Refuse tags in a chunk of rows: another chunk may have other tags, and so other labels."""
     if is_tags(Y):
         raise ValueError(
-            "Lists of tags cannot come in chunks, because a chunk does not show all labels. Turn "
-            "them into 0/1 columns first: MultiLabelBinarizer(classes=[...]).fit_transform(tags)."
+            "Lists of tags cannot come in chunks, because one chunk does not show all labels. "
+            "Turn them into 0/1 columns first: "
+            "MultiLabelBinarizer(classes=[...]).fit_transform(tags)."
         )
 
 
@@ -215,14 +216,17 @@ def _read_tags(Y: Any) -> tuple[np.ndarray, LabelFormat]:
     for number, row in enumerate(rows):
         if not isinstance(row, list | tuple | set | frozenset | np.ndarray):
             raise ValueError(
-                f"Row {number} of the tags is {row!r}. Every row must be a list, a tuple or a set "
-                "of text, an empty one for a row without a label."
+                f"Row {number} of the tags is {row!r}. Every row must be a list, tuple or set of "
+                "strings, empty for a row without labels."
             )
         if not all(isinstance(tag, str) for tag in row):
-            raise ValueError(f"Row {number} of the tags, {row!r}, is not all text. {_BINARISE}")
+            raise ValueError(
+                f"Row {number} of the tags, {row!r}, contains values that are not "
+                f"strings. {_BINARISE}"
+            )
     names = sorted({tag for row in rows for tag in row})
     if not names:
-        raise ValueError("No row has a tag: need at least one label.")
+        raise ValueError("No row has a tag: at least one label is needed.")
     number_of = {name: number for number, name in enumerate(names)}
     labels = np.zeros((len(rows), len(names)))
     for row_number, row in enumerate(rows):
@@ -299,7 +303,7 @@ def _check_binary(
         )
     if min(shape or values.shape) == 0:
         raise ValueError(
-            f"Labels of shape {shape or values.shape}: need at least one row and one column."
+            f"Labels of shape {shape or values.shape}: at least one row and one column are needed."
         )
     numbers = values.astype(np.float64)
     unknown = np.isnan(numbers)

@@ -1,7 +1,7 @@
 """From scores to labels: the rules, how each is fitted, and how it is applied.
 
-A rule is fitted on scores that the model did not see in training (out-of-fold or validation
-scores), never on training scores: a model that memorises would put its thresholds too high.
+A rule is fitted on scores of rows that the model has not seen (out-of-fold or validation scores),
+never on training scores: a model that memorises would get thresholds that are too high.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ class Threshold(Protocol):
 
     @property
     def offset(self) -> float:
-        """The one zero point of the scores: the threshold, where the rule has a single one."""
+        """The zero point of the scores: the threshold, if the rule has a single one."""
 
     def per_label(self, n_labels: int) -> np.ndarray:
-        """Return one threshold per label (NaN where the rule has none)."""
+        """Return one threshold per label (NaN if the rule has none)."""
 
     def apply(self, scores: np.ndarray) -> np.ndarray:
         """Return 0/1 labels for scores of shape (n_rows, n_labels)."""
@@ -223,39 +223,39 @@ def fit_threshold(
 
         - ``"micro_f1"``, ``"macro_f1"``, ``"hamming"``, ``"jaccard"``: the one threshold that is
           best for that measure of :mod:`splmll.metrics`. All distinct cuts are tried. For micro-F1
-          and Hamming loss, it is the middle one of those that differ from the best by no more than
-          chance (0.4 standard deviations of the number of errors). In Jaccard, the mean over
-          rows, a row with nothing relevant and nothing predicted counts 1: with 0, anything could
-          be predicted for rows without labels at no cost.
+          and Hamming loss, it is the middle of the thresholds that differ from the best by no more
+          than chance (0.4 standard deviations of the number of errors). In Jaccard, the mean over
+          rows, a row with nothing relevant and nothing predicted counts as 1: with 0, anything
+          could be predicted for rows without labels at no cost.
         - ``"per_label"``: for every label the threshold with the highest F1 (SCut). A label with
           fewer than ``MIN_POSITIVES`` (5) positives gets the micro-F1 threshold of all labels
           together.
-        - ``"cardinality"``: the one threshold that predicts as many labels as there are (PCut).
-        - ``"top_r"``: the ``r`` best labels of every row, ``r`` the rounded cardinality (RCut).
+        - ``"cardinality"``: the threshold that predicts as many labels as there are (PCut).
+        - ``"top_r"``: the ``r`` best labels of every row; ``r`` is the rounded cardinality (RCut).
         - ``"linear"``: a threshold per row, linear in its scores, by least squares on the
           thresholds that make the fewest errors in each row (Elisseeff and Weston, 2001). It has
           one weight per label, so it needs many more rows than labels.
 
         With a single label the last two have nothing to compare and become ``"micro_f1"``.
     Y : array-like or sparse matrix of shape (n_rows, n_labels)
-        0/1 labels; cells with NaN are unknown and count nowhere.
+        0/1 labels; NaN cells are unknown and ignored.
     scores : array-like of shape (n_rows, n_labels)
         Scores of the same rows from a model that has not seen them.
     informed : bool array of shape (n_rows, n_labels), optional
-        False where a score says nothing, see ``informed_cells``: thresholds are fitted on the
-        other cells.
+        False if a score carries no information, see ``informed_cells``: thresholds are fitted on
+        the other cells.
     never_empty : bool, default=False
-        Give a row without a label its best-ranked one. Applied on top of the fitted rule; without
-        effect for a single label, which would always be predicted.
+        Whether a row without a label gets its best-ranked one. Applied on top of the fitted rule;
+        has no effect for a single label, which would always be predicted.
     default : float, default=0.5
-        The threshold to use where there is too little to learn one from: fewer than ``MIN_ROWS``
-        (50) rows, or no relevant label at all for the F1 and Jaccard rules.
+        The threshold to use if there is too little data: fewer than ``MIN_ROWS`` (50) rows, or no
+        relevant label at all for the F1 and Jaccard rules.
 
     Returns
     -------
     threshold : Threshold
-        The fitted rule. Learnt thresholds lie midway between two neighbouring scores; equal scores
-        always fall on the same side.
+        The fitted rule. Learnt thresholds are midway between two neighbouring scores, so equal
+        scores are always on the same side.
 
     Examples
     --------

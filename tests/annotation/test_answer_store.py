@@ -272,7 +272,7 @@ def test_another_table_is_refused(store: AnswerStore, digests: list[str], words:
 def test_another_file_is_refused_and_left_alone(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "notes.csv"
     path.write_bytes(content)
-    with pytest.raises(DatasetError, match="no file of answers"):
+    with pytest.raises(DatasetError, match="not a file of answers"):
         AnswerStore(path)
     assert path.read_bytes() == content
 
@@ -287,7 +287,7 @@ def test_the_file_of_another_program_is_refused(tmp_path: Path) -> None:
 
 
 def test_wrong_answers_are_refused(store: AnswerStore) -> None:
-    with pytest.raises(ValueError, match="'maybe' is no answer"):
+    with pytest.raises(ValueError, match="'maybe' is not an answer"):
         store.answer("ann", 0, "oil", "maybe")
     with pytest.raises(ValueError, match="no row 99"):
         store.answer("ann", 99, "oil", "yes")

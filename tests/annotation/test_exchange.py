@@ -219,13 +219,13 @@ def test_annotations_of_label_studio_become_answers_once(
     ("content", "words"),
     [
         ("{", "not JSON"),
-        ('{"data": {}}', "no list of tasks"),
+        ('{"data": {}}', "not a list of tasks"),
         ('[{"data": {"body": "x"}, "annotations": [{"result": []}]}]', "no row of the table"),
-        ('[{"data": {"id": "n1"}, "annotations": 3}]', "no list of objects"),
+        ('[{"data": {"id": "n1"}, "annotations": 3}]', "not a list of objects"),
         (
             '[{"data": {"id": "n1"}, "annotations": [{"result": [{"value": '
             '{"choices": ["oill"]}}]}]}]',
-            "'oill' is no label of the model. Did you mean 'oil'?",
+            "'oill' is not a label of the model. Did you mean 'oil'?",
         ),
     ],
 )
@@ -276,9 +276,9 @@ def test_suspects_are_judged_worst_first_and_by_one_annotator_each(
     assert (left.suspect.row, left.judged, left.total) == (2, 2, 3)
     assert store.answers(4).known == {names[0]: False}
     assert store.answers(1).known == {names[1]: False}
-    with pytest.raises(ValueError, match="is no suspect"):
+    with pytest.raises(ValueError, match="is not a suspect"):
         queue.answer("bob", 0, names[0], "keep")
-    with pytest.raises(ValueError, match="'yes' is no answer; give one of keep, change, skip"):
+    with pytest.raises(ValueError, match="'yes' is not an answer; give one of keep, change, skip"):
         queue.answer("bob", 2, names[0], "yes")
     assert store.answers(2).known == {}
 
@@ -290,7 +290,7 @@ def test_the_table_itself_is_no_training_table(made: Made, tmp_path: Path, capfd
         "--answers", tmp_path / "answers.sqlite",
     )  # fmt: skip
     assert status == 2
-    assert "this is the table itself, whose tags count anyway; leave out --train" in said
+    assert "this is the table to annotate, whose tags are used anyway; leave out --train" in said
     assert list(tmp_path.iterdir()) == []
 
 

@@ -127,7 +127,7 @@ def test_no_answer_is_lost(folder: Path, open_page: Open) -> None:
         desk.end(signal.SIGKILL)
         asked = row(other), question(other)
         other.keyboard.press("n")
-        expect(other.locator("#trouble")).to_contain_text("sent again until it has arrived")
+        expect(other.locator("#trouble")).to_contain_text("sent again until it arrives")
         desk.start()
         expect(other.locator("#trouble")).to_be_hidden()
         given[asked] = "0"
@@ -235,7 +235,7 @@ def test_suspects_are_kept_or_changed(judged: Desk, open_page: Open) -> None:
     page.keyboard.press("u")
     expect(title).to_have_text(f"“{LABELS[1]}” is not given. Is this right?")
     page.keyboard.press("c")
-    expect(page.locator("#counts")).to_have_text("2 of 4 doubtful labels judged.")
+    expect(page.locator("#counts")).to_have_text("2 of 4 suspicious labels checked.")
     with AnswerStore(judged.folder / "judged.sqlite") as store:
         assert store.answers(3).known == {LABELS[0]: False}
         assert store.answers(5).known == {LABELS[1]: True}
@@ -249,7 +249,7 @@ def test_one_button_retrains_and_the_new_model_asks(judged: Desk, open_page: Ope
     page.get_by_role("button", name="Retrain the model").click()
     expect(page.locator("#retraining")).to_contain_text("Retraining: ")
     press(page, "y")  # annotators go on meanwhile
-    expect(page.locator("#retraining")).to_contain_text("the new model asks", timeout=90_000)
+    expect(page.locator("#retraining")).to_contain_text("the new model is in use", timeout=90_000)
     learned = Tagger.load(judged.folder / "model").n_rows
     assert learned > 120
     expect(page.locator("#facts")).to_contain_text(f"learned from {learned} rows")

@@ -214,7 +214,7 @@ def test_the_line_can_be_dragged(open_page: Open, served: Served) -> None:
         assert set(chips(page)) == expected_tags(served.notes, row_of(TEXT), moved)
     page.mouse.move(5, 5)  # nothing follows the pointer any more
     assert float(page.locator("#threshold-value").inner_text()) == moved
-    page.get_by_role("button", name="Threshold of the model").click()
+    page.get_by_role("button", name="Use the model's threshold").click()
     assert set(chips(page)) == set(served.notes.tags(row_of(TEXT))[0])
 
 
@@ -317,7 +317,7 @@ def test_the_threshold_line_counts_for_recovered_labels_too(open_page: Open) -> 
     page = open_page().page
     tag(page)
     page.locator("#moved .bar").first.wait_for()
-    page.get_by_role("button", name="Say nothing").click()
+    page.get_by_role("button", name="Set all to unknown").click()
     expect(page.locator("#moved .bar")).to_have_count(len(WORDS))
     for threshold in ("0.1", "0.3", "0.9"):
         page.locator("#threshold").fill(threshold)
@@ -358,7 +358,7 @@ def test_landmarks_can_be_answered_without_a_row(open_page: Open, served: Served
     assert_scores(page, expected, "#moved")
     # One scale: what is ticked is what the threshold line says, also when it moves.
     assert ticked(page) == {name for name, score in expected.items() if score >= 0.5}
-    page.get_by_role("button", name="Say nothing").click()
+    page.get_by_role("button", name="Set all to unknown").click()
     expect(page.locator("#moved .change:visible")).to_have_count(0)
 
 
@@ -379,7 +379,7 @@ def test_the_graph_lights_neighbours_and_selects_tags(open_page: Open, served: S
     page.locator("h1").hover()
     assert bar(page, label).get_attribute("aria-selected") == "true"
     assert page.locator("#reasons h3").inner_text() == label
-    assert "Is carried by" in page.locator("#neighbours").inner_text()
+    assert "Carried by" in page.locator("#neighbours").inner_text()
     page.keyboard.press("Escape")  # a label that is picked again is let go
     # One stop of the Tab key, from which the arrows reach the other side.
     page.locator('.graph .node[tabindex="0"]').focus()
@@ -569,7 +569,7 @@ def test_a_model_is_chosen_while_another_is_asked_about_its_landmarks(open_page:
     [
         ("1, 2, 3", "3 numbers for 30 columns: give one for each, in the order x0, x1, …, x29."),
         (", ".join(["1"] * 29 + ["one"]), "x29: “one” is not a number."),
-        ("x0,x1\n1,2", "There is no column “x2”; give all 30 of the model."),
+        ("x0,x1\n1,2", "The column “x2” is missing; give all 30 columns of the model."),
         ("", "The row is empty. Fill in at least one field."),
     ],
     ids=["too few", "a word", "names missing", "nothing"],
@@ -601,7 +601,7 @@ def test_a_service_that_is_gone_and_comes_back(open_page: Open) -> None:
     page.context.set_offline(True)
     page.get_by_label("body").fill(TEXT)
     page.get_by_role("button", name="Tag it").click()
-    expect(page.locator("#row-message")).to_contain_text("The service does not answer.")
+    expect(page.locator("#row-message")).to_contain_text("The service does not respond.")
     page.get_by_label("Model").select_option("numbers")
     again = page.get_by_role("button", name="Try again")
     again.wait_for()
@@ -656,7 +656,7 @@ def test_it_fits_the_screen_and_has_its_picture_taken(
     tag(page)
     page.set_input_files("#file", served.file)
     page.locator("#rows-body tr").first.wait_for()
-    answer(page, served.notes.landmark_names[0], "not said")
+    answer(page, served.notes.landmark_names[0], "unknown")
     assert overflow(page) <= 0
     picture = tmp_path / f"{device}-{scheme}.png"
     page.screenshot(path=picture, full_page=True)

@@ -125,7 +125,7 @@ def test_files(command, kind, folder, tmp_path, capfd) -> None:
         shutil.copyfile(folder / kind, place)
     said = refused(capfd, folder, tmp_path, OF_FILES[command], file=place)
     if command == "doctor" and kind == "a folder":
-        assert "folders and zip files are taken for models" in said
+        assert "folders and zip files are read as models" in said
     else:
         assert str(place) in said
         assert FILES[kind] in said
@@ -171,7 +171,9 @@ def test_a_folder_without_permission(command, folder, tmp_path, capfd) -> None:
     shut = folder / "a folder"
     shut.chmod(0o500)
     try:
-        assert "may not write" in refused(capfd, folder, tmp_path, command, shut=shut)
+        assert "do not have permission to write" in refused(
+            capfd, folder, tmp_path, command, shut=shut
+        )
     finally:
         shut.chmod(0o700)
 
@@ -193,7 +195,7 @@ def test_rubbish_in_a_real_process_is_told_in_a_line(folder, tmp_path) -> None:
     ran = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert len(ran.stderr.splitlines()) == 1
-    assert "is no plain text" in ran.stderr
+    assert "is not plain text" in ran.stderr
 
 
 def test_debug_shows_where(folder, capfd) -> None:
@@ -215,7 +217,7 @@ def test_a_failure_is_no_bad_input(folder, capfd, monkeypatch) -> None:
     complaint = capfd.readouterr().err
     assert end.value.code == 1
     assert complaint == (
-        "splmll: RuntimeError: the sky is falling\nThe option --debug shows where.\n"
+        "splmll: RuntimeError: the sky is falling\nRun again with --debug to see where.\n"
     )
 
 

@@ -94,8 +94,8 @@ def test_folds_and_repeats(corners, tmp_path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["compare", "emotions", "--method", "nowhere"], "names no class"),
-        (["compare", "emotions", "--method", "json:loads"], "is no scikit-learn classifier"),
+        (["compare", "emotions", "--method", "nowhere"], "is not the name of a class"),
+        (["compare", "emotions", "--method", "json:loads"], "is not a scikit-learn classifier"),
         (["compare", "emotions", "--method", "json:Nothing"], "has no 'Nothing'"),
         (["compare", "emotions", "--folds", "3", "--protocol", "paper"], "leave out --protocol"),
         (["compare", "emotions", "--test", "rows.csv"], "one file of training rows"),

@@ -171,7 +171,7 @@ def test_a_name_that_is_taken(folder, capfd) -> None:
     command = ["predict", folder / "model", folder / "taken.csv", "--keep", "explanation"]
     status, _, complaint = here(capfd, *command, "--explain", "--out", out)
     assert status == 2
-    assert "'explanation' stands twice" in complaint
+    assert "'explanation' appears twice" in complaint
     assert not out.exists()
 
 

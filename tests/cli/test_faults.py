@@ -114,7 +114,7 @@ def test_the_result_does_not_replace_what_is_read(
     for out in (table, tmp_path / "." / "model" / ".." / "notes.csv", link):
         status, _, said = here(capfd, command, model, table, "--out", out)
         assert status == 2
-        assert "this is the file that is read; give another name" in said
+        assert "this is the input file; give another name" in said
         assert table.read_bytes() == notes.read_bytes()
 
 

@@ -69,11 +69,11 @@ BAD_SETTINGS = {
     "no value": (["pull"], "write it as NAME=VALUE"),
     "unknown": (["pul=1"], "SPL-MLL has no setting 'pul'. Did you mean 'pull'?"),
     "a word": (["pull=many"], "'pull' parameter of SPLMLL must be a float"),
-    "no truth": (["warm_start=3"], "'warm_start' is true or false, not 3"),
-    "an option": (["random_state=3"], "has an option of its own: --seed"),
+    "no truth": (["warm_start=3"], "'warm_start' must be true or false, not 3"),
+    "an option": (["random_state=3"], "has its own option: --seed"),
     "an option of a part": (
         ["embedding=mlp", "embedding.device=cpu"],
-        "has an option of its own: --device",
+        "has its own option: --device",
     ),
     "refused by the method": (["embedding=cubic"], "embedding='cubic' is not one of 'auto'"),
     "unknown of the embedding": (
@@ -84,7 +84,7 @@ BAD_SETTINGS = {
         ["embedding=mlp", "embedding.dropout=2"],
         "'dropout' parameter of Network must be",
     ),
-    "of any embedding": (["embedding.dropout=0.2"], "say which one you mean with --set embedding"),
+    "of any embedding": (["embedding.dropout=0.2"], "choose one with --set embedding"),
 }
 
 
@@ -101,7 +101,7 @@ def test_a_word_for_a_number_is_refused_before_the_fit() -> None:
     from splmll.methods import MLkNN
 
     assert checked_settings(MLkNN(), "ML-kNN", {"n_neighbors": 7}) == {"n_neighbors": 7}
-    with pytest.raises(ValueError, match="'n_neighbors' is a number such as 10, not None"):
+    with pytest.raises(ValueError, match="'n_neighbors' must be a number such as 10, not None"):
         checked_settings(MLkNN(), "ML-kNN", {"n_neighbors": None})
 
 
@@ -140,7 +140,7 @@ def test_the_device_reaches_a_network_inside_a_method(notes) -> None:
 def test_a_device_that_is_not_there(notes, tmp_path, capfd) -> None:
     status, _, complaint = fit(capfd, notes, tmp_path / "m", "--device", "cuda:77")
     assert status == 2
-    assert "There is no device 'cuda:77' here; there is auto, cpu" in complaint
+    assert "There is no device 'cuda:77' here; available are auto, cpu" in complaint
     assert list(tmp_path.iterdir()) == []
 
 
@@ -214,14 +214,14 @@ def test_a_run_can_be_repeated(notes, tmp_path, capfd) -> None:
 BAD_FILES = {
     "unknown key": ("labls: tags\n", "there is no option 'labls'. Did you mean 'labels'?"),
     "config in config": ("config: other.yaml\n", "there is no option 'config'"),
-    "no mapping": ("- labels\n", "there are no options in it"),
+    "no mapping": ("- labels\n", "it contains no options"),
     "no YAML": ("labels: [tags\n", "line 2: this is not YAML"),
     "a Python object": ("labels: !!python/name:os.system\n", "this is not YAML"),
     "not a number": ("seed: soon\n", "Invalid value for '--seed'"),
     "half a number": ("seed: 1.5\n", "Invalid value for '--seed'"),
     "too small": ("landmarks: 0\n", "Invalid value for '--landmarks'"),
     "several": ("method: [BR, LP]\n", "the option 'method' takes one value, not several"),
-    "settings": ("settings: 3\n", "`settings:` is followed by one setting per line"),
+    "settings": ("settings: 3\n", "write one setting per line, indented, below `settings:`"),
     "unknown setting": ("settings: {pul: 3}\n", "Did you mean 'pull'?"),
     "empty": ("", "the file is empty"),
 }

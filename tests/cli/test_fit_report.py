@@ -48,10 +48,10 @@ def test_the_report_fits_a_screen(tmp_path, capfd, monkeypatch) -> None:
     assert max(map(len, lines)) <= 80
     assert "Note: 1 label is in fewer than 5 rows, too few to learn it well: 'once'." in words
     assert "each label alone  with landmarks" in said
-    assert "1 label has too few to tell" in said
+    assert "1 label has too few to judge" in said
     assert "20 landmarks of 26 labels, the strongest 10 that carry others" in said
     assert "0.000" not in said[said.index("20 landmarks") :]
-    assert "itself alone" not in said
+    assert "only itself" not in said
     assert "splmll evaluate model --all" in said
     _, said, _ = here(capfd, "evaluate", "model", "--all")
     assert sum(line.startswith(" a label") for line in said.splitlines()) == 25
@@ -160,7 +160,7 @@ def test_labels_that_occur_once_are_kept_and_told(tmp_path, capfd) -> None:
     assert (found["label_names"], found["notes"], found["rows"]) == (["oil", "pump"], [], 60)
     status, _, complaint = here(capfd, *command, "--min-count", 100)
     assert status == 2
-    assert "no label is in 100 rows or more, the most frequent one in 58" in complaint
+    assert "no label has 100 rows or more; the most frequent one has 58" in complaint
 
 
 def test_fifty_thousand_tags(tmp_path, capfd) -> None:

@@ -68,12 +68,12 @@ READ: dict[str, bytes] = {
 REFUSED: dict[str, tuple[bytes, str, str]] = {
     "decimal commas": (
         csv_text(";", point=",").encode(),
-        "'größe' holds '-3,5', a number with a decimal comma",
+        "'größe' contains '-3,5', a number with a decimal comma",
         "write a point in all of them",
     ),
     "NUL bytes": (
         csv_text().replace("Köln", "K\0ln", 1).encode(),
-        "holds NUL characters",
+        "contains NUL characters",
         "save it as CSV in UTF-8",
     ),
     "UTF-16": (csv_text().encode("utf-16"), "UTF-16", "save it as CSV in UTF-8"),
@@ -85,12 +85,12 @@ REFUSED: dict[str, tuple[bytes, str, str]] = {
     ),
     "1e200": (
         csv_text().replace("-3.5", "1e200", 1).encode(),
-        "row 1: the column 'größe' holds 1e+200",
-        "give the column in another unit",
+        "row 1: the column 'größe' contains 1e+200",
+        "change the unit of the column",
     ),
     "a column in two spellings": (
         csv_text().replace("ort", unicodedata.normalize("NFD", "größe"), 1).encode(),
-        "'größe' stands twice",
+        "'größe' appears twice",
         "rename one",
     ),
 }

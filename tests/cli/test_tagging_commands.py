@@ -44,7 +44,7 @@ def test_fit_says_how_well_it_went(folder) -> None:
     said = (folder / "fit.txt").read_text()
     assert "200 rows, 4 labels" in said
     assert "body (text); hours (numeric); site (categorical)" in said
-    assert "SPL-MLL (OneVsRest), out of fold: each row by a model that had not seen it" in said
+    assert "SPL-MLL (OneVsRest), out of fold: by models that had not seen the rows" in said
     assert "Micro-F1 ↑" in said
     assert "landmarks of 4 labels" in said
     assert "each label alone  with landmarks" in said
@@ -149,7 +149,7 @@ def test_evaluate_names_labels_it_never_saw(folder, capfd) -> None:
     other.to_csv(folder / "ghost.csv", index=False)
     status, _, complaint = here(capfd, "evaluate", folder / "model", folder / "ghost.csv")
     assert status == 0
-    assert "the model never saw them: 'ghost'" in complaint
+    assert "the model has never seen them: 'ghost'" in complaint
 
 
 def test_explain_shows_bars_that_add_up(folder, capfd) -> None:
@@ -237,7 +237,7 @@ BAD = {
     "no such file": (["fit", "{f}/none.txt", "--out", "OUT"], "there is no such file"),
     "no tag column": (
         ["fit", "{f}/notes.csv", "--out", "OUT"],
-        "say which column holds the tags, with --labels COLUMN",
+        "name the column of tags with --labels COLUMN",
     ),
     "unknown tag column": (
         ["fit", "{f}/notes.csv", "--labels", "tag", "--out", "OUT"],
@@ -286,7 +286,7 @@ BAD = {
     "no model there": (["predict", "{f}/mdel", "{f}/new.csv", "--out", "OUT.csv"], "mdel"),
     "no model folder": (
         ["predict", "{f}", "{f}/new.csv", "--out", "OUT.csv"],
-        "there is no model in this folder. Give the one that `splmll fit` wrote",
+        "there is no model in this folder. Give one written by `splmll fit`",
     ),
     "an id among the columns": (
         ["fit", "{f}/notes.csv", "--labels", "tags", "--out", "OUT"],
@@ -302,7 +302,7 @@ BAD = {
     ),
     "words for numbers": (
         ["predict", "{f}/model", "{f}/words.csv", "--out", "OUT.csv"],
-        "row 1: the column 'hours' holds 'ten', which is not a number",
+        "row 1: the column 'hours' contains 'ten', which is not a number",
     ),
     "predict from an empty file": (
         ["predict", "{f}/model", "{f}/empty.csv", "--out", "OUT.csv"],
@@ -318,7 +318,7 @@ BAD = {
     ),
     "a result column twice": (
         ["predict", "{f}/model", "{f}/new.csv", "--keep", "tags", "--out", "OUT.csv"],
-        "'tags' stands twice",
+        "'tags' appears twice",
     ),
     "evaluate without tags": (
         ["evaluate", "{f}/model", "{f}/words.csv"],
@@ -334,7 +334,7 @@ BAD = {
     ),
     "landmark neither 0 nor 1": (
         ["recover", "{f}/model", "{f}/maybe.csv", "--out", "OUT.csv"],
-        "write 1 where the label holds, 0 where it does not, and nothing",
+        "write 1 if the label applies, 0 if it does not, and nothing",
     ),
 }
 
@@ -380,4 +380,4 @@ def test_a_method_without_landmarks_says_so(folder, capfd) -> None:
         status, _, complaint = here(capfd, *arguments)
         assert status == 2
         assert "ML-kNN of this model has no landmarks" in complaint
-        assert "fit one with the method SPL-MLL" in complaint
+        assert "fit a model with the method SPL-MLL" in complaint

@@ -408,13 +408,13 @@ def test_blocks_and_single_rows_agree(tmp_path: Path, data: st.DataObject) -> No
     [
         ("1,2,3\n1,2\n", "has 2 values, expected 3", 7),
         ("1,2,3\n1,2,3,4\n", "has 4 values, expected 3", 7),
-        ("1,2,3\n% c\n\n1,2,x\n", "'x' is no number", 9),
-        ("1,2,\n", "'' is no number", 6),
+        ("1,2,3\n% c\n\n1,2,x\n", "'x' is not a number", 9),
+        ("1,2,\n", "'' is not a number", 6),
         ("1,2,nan\n", "not a finite number", 6),
         ("1,inf,3\n", "not a finite number", 6),
         ("1,1e999,3\n", "not a finite number", 6),
-        ("1,1_0,3\n", "no number", 6),
-        ("1,\u0663,3\n", "no number", 6),
+        ("1,1_0,3\n", "not a number", 6),
+        ("1,\u0663,3\n", "not a number", 6),
         ("2,2,3\n", "'2' is not among the declared values", 6),
         ("yes,2,3\n", "'yes' is not among the declared values", 6),
         ("1,'2,3\n", "quote", 6),
@@ -422,12 +422,12 @@ def test_blocks_and_single_rows_agree(tmp_path: Path, data: st.DataObject) -> No
         ("1,2,3\n{0 1}\n", "sparse but the rows before are dense", 7),
         ("1,2,3\n1,2,3,{5}\n", "has 4 values", 7),
         ("{0 1}\n1,2,3\n", "dense but the rows before are sparse", 7),
-        ("{0 1}\n{3 1}\n", "index '3' is not a whole number from 0 to 2", 7),
+        ("{0 1}\n{3 1}\n", "index '3' is not an integer from 0 to 2", 7),
         ("{-1 1}\n", "index '-1'", 6),
         ("{1.0 1}\n", "index '1.0'", 6),
-        (f"{{{'9' * 5000} 1}}\n", "is not a whole number", 6),
-        ("{99999999999999999999 1}\n", "is not a whole number", 6),
-        ("{1 1,1 2}\n", "stands twice", 6),
+        (f"{{{'9' * 5000} 1}}\n", "is not an integer", 6),
+        ("{99999999999999999999 1}\n", "is not an integer", 6),
+        ("{1 1,1 2}\n", "appears twice", 6),
         ("{2 1,1 2}\n", "follows 2", 6),
         ("{1 2\n", "closed by a brace", 6),
         ("{1 2,}\n", "expected 'index value'", 6),
@@ -436,7 +436,7 @@ def test_blocks_and_single_rows_agree(tmp_path: Path, data: st.DataObject) -> No
         ("{1 2} 5\n", "follows the closing brace", 6),
         ("{0 2}\n", "not among the declared values", 6),
         ("{1 nan}\n", "not a finite number", 6),
-        ("{1 1_0}\n", "no number", 6),
+        ("{1 1_0}\n", "not a number", 6),
         ("", "no data rows", 5),
         ("% nothing\n\n", "no data rows", 7),
     ],
@@ -466,10 +466,10 @@ def test_numeric_label_that_is_not_0_or_1(tmp_path: Path) -> None:
         ("\n \n", "empty", None),
         ("@relation x\n@attribute a numeric\n", "no @data", 2),
         ("@relation x\n@data\n1\n", "no @attribute", 2),
-        ("@relation x\n@attribute a numeric\n1,2\n", "no ARFF declaration", 3),
-        ("@relation x\n@end\n", "no ARFF declaration", 2),
-        ("a,b\n1,2\n", "no ARFF declaration", 1),
-        (HEAD + "@attribute a {0,1}\n@data\n", "'a' stands twice, first in line 3", 5),
+        ("@relation x\n@attribute a numeric\n1,2\n", "not an ARFF declaration", 3),
+        ("@relation x\n@end\n", "not an ARFF declaration", 2),
+        ("a,b\n1,2\n", "not an ARFF declaration", 1),
+        (HEAD + "@attribute a {0,1}\n@data\n", "'a' appears twice, first in line 3", 5),
         (HEAD + "@attribute c date 'yyyy'\n", "not supported", 5),
         (HEAD + "@attribute c\n", "not supported", 5),
         (HEAD + "@attribute\n", "no readable name", 5),
@@ -479,7 +479,7 @@ def test_numeric_label_that_is_not_0_or_1(tmp_path: Path) -> None:
         (HEAD + "@attribute c {a,b\n", "set of values", 5),
         (HEAD + "@attribute c {a b}\n", "set of values", 5),
         (HEAD + "@attribute c {a,,b}\n", "set of values", 5),
-        (HEAD + "@attribute c {a,a}\n", "stands twice", 5),
+        (HEAD + "@attribute c {a,a}\n", "appears twice", 5),
         (HEAD + "@attribute c {a,b} x\n", "follows the set", 5),
         (HEAD + "@data 1,2,3\n", "follows @data", 5),
         ("\0" * 50, "NUL", 1),
@@ -502,7 +502,7 @@ BOMB = (
     [
         (labels_xml("l") + "\n" + labels_xml("l"), "well-formed", 2),
         ("<labels>\n<label name='l'>\n</labels>", "well-formed", 3),
-        ("<labels>\n<label name='m'/></labels>", "'m' is no attribute of toy.arff", 2),
+        ("<labels>\n<label name='m'/></labels>", "'m' is not an attribute of toy.arff", 2),
         ("<labels>\n<label name='l'/>\n<label name='l'/></labels>", "twice", 3),
         ("<labels>\n\n<label/></labels>", "has no name", 3),
         ("<labels></labels>", "no label is named", None),
@@ -525,7 +525,7 @@ def test_bad_xml(tmp_path: Path, xml: str, message: str, line: int | None) -> No
 
 def test_bad_arguments(tmp_path: Path) -> None:
     path = save(tmp_path, HEAD + "@data\n1,2,3\n")
-    refused(path, "no attribute", None, labels=["l", "z"])
+    refused(path, "not an attribute", None, labels=["l", "z"])
     refused(path, "twice", None, labels=["l", "l"])
     refused(path, "no label is named", None, labels=[])
     refused(path, "leaves no feature", None, labels=["l", "a", "b"])
@@ -541,4 +541,4 @@ def test_a_table_too_large_to_spread_out_is_refused(tmp_path: Path) -> None:
     """A sparse file of a few hundred kilobytes must not ask for gigabytes."""
     columns = "".join(f"@attribute a{i} {{1,0}}\n" for i in range(5000))
     text = f"@relation 'x: -C 1'\n@attribute l {{0,1}}\n{columns}@data\n" + "{}\n" * 50_000
-    refused(save(tmp_path, text), "too many to spread out", None)
+    refused(save(tmp_path, text), "too many to make dense", None)

@@ -73,7 +73,7 @@ LONG = b"a,l\n" + b"".join(b"%d,%d\n" % (i * i, i % 2) for i in range(20_000))
     [
         (lambda packed: packed[: len(packed) // 2], "not whole .* get it again"),
         (lambda packed: packed[:-1000] + bytes(1000), "not whole .* get it again"),
-        (lambda packed: LONG, "the name promises .* but the content is not"),
+        (lambda packed: LONG, "the name says .* but the content is not"),
         (lambda packed: None, "the file is empty"),
     ],
     ids=["cut", "overwritten", "not packed", "nothing inside"],
@@ -99,7 +99,7 @@ def test_archive_larger_than_memory(
     monkeypatch.setattr(compressed, "MAX_UNPACKED", 4 << 20)
     tracemalloc.start()
     try:
-        with pytest.raises(DatasetError, match=r"unpacks to more than 4 MiB; .* unpack it"):
+        with pytest.raises(DatasetError, match=r"expands to more than 4 MiB; .* decompress it"):
             read_dataset(file)
         assert tracemalloc.get_traced_memory()[1] < 32 << 20
     finally:
@@ -107,7 +107,7 @@ def test_archive_larger_than_memory(
 
 
 def test_binary_formats_are_not_read_packed(tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match="mat files are not read packed; unpack it"):
+    with pytest.raises(DatasetError, match="mat files cannot be read compressed; decompress it"):
         read_dataset(pack(tmp_path, "x.mat", ".gz", b"MATLAB"), features="X", labels="Y")
 
 

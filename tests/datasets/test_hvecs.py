@@ -93,7 +93,7 @@ def test_lear(tmp_path: Path) -> None:
         ((2, 1, 0), "sea\nsun\n", "1 annotations for the 2 pictures"),
         ((2, 1, 0, 2, 0, 7), "sea\nsun\n", "7 in row 2, column 2"),
         ((2, 1, 0, 2, 0, 0), "sea\n", "1 label names for 2"),
-        ((2, 1, 0, 2, 0, 0), "sea\nsea\n", "'sea' stands twice"),
+        ((2, 1, 0, 2, 0, 0), "sea\nsea\n", "'sea' appears twice"),
         ((2, 1, 0, 2, 0, 0), "sea\n\nsun\n", "line 2"),
     ],
 )

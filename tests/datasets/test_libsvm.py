@@ -73,7 +73,7 @@ def test_given_numbers(tmp_path: Path) -> None:
         refused(path, "must be from 1 to", None, n_labels=wrong)
         refused(path, "must be from 1 to", None, n_features=wrong)
     refused(path, "must be True, False or 'auto'", None, zero_based="no")
-    refused(save(tmp_path, "sea 1:1\n"), "whole number", 1, n_labels=2)
+    refused(save(tmp_path, "sea 1:1\n"), "integer", 1, n_labels=2)
 
 
 def test_nothing_to_count(tmp_path: Path) -> None:
@@ -86,28 +86,28 @@ def test_nothing_to_count(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ("1 2:1 2:3", "index 2 stands twice"),
+        ("1 2:1 2:3", "index 2 appears twice"),
         ("1 2:1 1:3", "index 1 follows 2"),
         ("1 -2:1", "index '-2'"),
         ("1 1.5:1", "index '1.5'"),
         ("1 qid:1", "index 'qid'"),
         ("1 :1", "index ''"),
         ("1 1_0:1", "index '1_0'"),
-        ("1 99999999999:1", "not a whole number from 0"),
-        ("1 99999999999999999999:1", "not a whole number from 0"),
-        (f"1 {'9' * 5000}:1", "not a whole number from 0"),
-        ("1 1:", "'' is no number"),
-        ("1 1:x", "'x' is no number"),
-        ("1 1:1:1", "'1:1' is no number"),
-        ("1 1:1_0", "no number"),
+        ("1 99999999999:1", "not an integer from 0"),
+        ("1 99999999999999999999:1", "not an integer from 0"),
+        (f"1 {'9' * 5000}:1", "not an integer from 0"),
+        ("1 1:", "'' is not a number"),
+        ("1 1:x", "'x' is not a number"),
+        ("1 1:1:1", "'1:1' is not a number"),
+        ("1 1:1_0", "not a number"),
         ("1 1:nan", "not a finite number"),
         ("1 1:1e999", "not a finite number"),
         ("1 2 1:1", "expected index:value, found '2'"),
         ("1, 2 1:1", "empty label"),
         ("1,,2 1:1", "empty label"),
         (",1 1:1", "empty label"),
-        ("1,1 1:1", "'1' stands twice"),
-        ("1,1.0 1:1", "'1.0' stands twice"),
+        ("1,1 1:1", "'1' appears twice"),
+        ("1,1.0 1:1", "'1.0' appears twice"),
     ],
 )
 def test_bad_rows(tmp_path: Path, row: str, message: str) -> None:

@@ -202,7 +202,7 @@ def test_variables_have_to_be_named(tmp_path: Path) -> None:
         read_mat(file)
     with pytest.raises(DatasetError, match="1 label names for 2"):
         read_mat(file, features="X", labels="Y", label_names=["one"])
-    with pytest.raises(DatasetError, match="'one' stands twice"):
+    with pytest.raises(DatasetError, match="'one' appears twice"):
         read_mat(file, features="X", labels="Y", label_names=["one", "one"])
 
 

@@ -220,11 +220,11 @@ ALL = ("arff", "csv", "parquet", "libsvm")
         ({"feature_names": ["a", "label:l"]}, ("csv", "parquet"), "begins like a label"),
         ({"feature_names": ["a", ""]}, ("csv", "parquet"), "empty"),
         ({"label_names": [""]}, ("csv", "parquet"), "empty"),
-        ({"feature_names": ["a", "b "]}, ("csv",), "blanks around"),
+        ({"feature_names": ["a", "b "]}, ("csv",), "spaces around"),
         (
             {"X": pd.DataFrame({"a": pd.Categorical([1], categories=[1, "1"]), "b": [1.0]})},
             ("arff",),
-            "categories of 'a' are none, or not different as text",
+            "categories of 'a' are missing or identical as text",
         ),
     ],
     ids=range(20),

@@ -68,7 +68,7 @@ def test_nothing_in_a_clean_table(tmp_path, capfd) -> None:
     clean_table().to_csv(tmp_path / "clean.csv", index=False)
     clean_table(seed=1).to_csv(tmp_path / "test.csv", index=False)
     command = [tmp_path / "clean.csv", "--labels", "tags", "--test", tmp_path / "test.csv"]
-    assert doctor(capfd, *command) == (0, "Nothing to complain about.\n", "")
+    assert doctor(capfd, *command) == (0, "No problems found.\n", "")
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
@@ -159,7 +159,7 @@ def test_tags_that_were_not_taken_apart(tmp_path, capfd) -> None:
     table["tags"] = table["tags"].str.replace(";", " / ")
     found = in_table(capfd, tmp_path, table)["tags-in-one-piece"]
     assert "such as 'door / oil'" in found["what"]
-    assert found["remedy"] == "Say so with --delimiter '/'."
+    assert found["remedy"] == "If so, use --delimiter '/'."
     assert "tags-in-one-piece" not in in_table(capfd, tmp_path, table, "--delimiter", "/")
 
 
@@ -315,10 +315,10 @@ def test_dates(tmp_path, capfd) -> None:
     days = [f"{1 + k % 28}/{1 + k % 9}/2025" for k in range(500)]  # 252 different ones
     found = in_table(capfd, tmp_path, clean_table(500).assign(day=days))
     assert found["dates"]["where"] == ["day"]
-    assert "are taken for texts" in found["dates"]["what"]
+    assert "are read as texts" in found["dates"]["what"]
     found = in_table(capfd, tmp_path, clean_table().assign(day=days[:40] * 3))
     assert set(found) == {"dates"}
-    assert "are taken for categories" in found["dates"]["what"]
+    assert "are read as categories" in found["dates"]["what"]
 
 
 def test_more_categories_than_are_used(tmp_path, capfd) -> None:

@@ -47,7 +47,7 @@ def test_nothing_in_a_healthy_model(tagger, tmp_path, capfd) -> None:
     tagger.save(tmp_path / "model")
     tagger.save(tmp_path / "model.zip")
     for name in ("model", "model.zip"):
-        assert doctor(capfd, tmp_path / name) == (0, "Nothing to complain about.\n", "")
+        assert doctor(capfd, tmp_path / name) == (0, "No problems found.\n", "")
 
 
 def test_a_healthy_model_of_another_method() -> None:

@@ -1,6 +1,6 @@
 """The rows of Table 4: the names that are printed, and what is left out in each."""
 
-from splmll.experiments.ablations import ABLATIONS
+from splmll.experiments.contestants import ABLATIONS
 from splmll.experiments.published import published
 
 

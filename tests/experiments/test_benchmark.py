@@ -110,7 +110,7 @@ def test_a_peer_that_the_search_varies_is_not_changed() -> None:
 
 def test_a_store_becomes_a_tidy_table_and_a_method_can_be_done_again(tmp_path: Path) -> None:
     experiment = Experiment(DATA, ["ML-kNN", "PLST"], BenchmarkProtocol())
-    experiment.run(tmp_path, isolate=False, progress=False)
+    experiment.run(tmp_path, isolate=False)
     store = Store(tmp_path)
     table = tidy(store)
     assert list(table.columns) == list(COLUMNS)
@@ -300,7 +300,7 @@ def test_the_frozen_table_is_small_and_names_what_exists() -> None:
 def test_cheap_cells_come_out_as_they_were_frozen(
     data: str, data_home: Path, tmp_path: Path
 ) -> None:
-    fresh = Benchmark(tmp_path, data=[data], methods=CHEAP).run(1, progress=False)
+    fresh = Benchmark(tmp_path, data=[data], methods=CHEAP).run(1)
     cell = ["data", "method", "measure", "rule", "seed", "search"]
     both = fresh.merge(frozen_results(), on=cell, suffixes=("", "_frozen"))
     assert len(both) == len(fresh) == 15 * len(CHEAP)

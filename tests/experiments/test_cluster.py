@@ -35,7 +35,7 @@ def test_a_killed_worker_loses_nothing(tmp_path: Path) -> None:
 
     killer = threading.Thread(target=kill_the_first_worker, daemon=True)
     killer.start()
-    results = experiment.run(out, n_jobs=2, backend="dask", progress=False)
+    results = experiment.run(out, n_jobs=2, backend="dask")
     killer.join()
     assert len(killed) == 1
     assert len({int(parent) for *_, parent in notes(log, "begin")} - set(killed)) >= 1
@@ -44,9 +44,7 @@ def test_a_killed_worker_loses_nothing(tmp_path: Path) -> None:
     assert set(results["error"].dropna()) == {"RuntimeError: the ridge is too high"}
     pd.testing.assert_frame_equal(Store(out).results(results["key"]), results)
     # The same numbers as without a cluster.
-    here = Experiment(DATA, methods, repetitions=8).run(
-        tmp_path / "here", isolate=False, progress=False
-    )
+    here = Experiment(DATA, methods, repetitions=8).run(tmp_path / "here", isolate=False)
     columns = ["key", "method", "repetition", "status", *MEASURES]
     pd.testing.assert_frame_equal(results[columns], here[columns])
 
@@ -59,9 +57,9 @@ def test_a_cluster_that_is_there_already(tmp_path: Path) -> None:
         experiment = Experiment(
             DATA, [("a", Noting()), ("slow", Misbehaving("time"))], repetitions=2, time_limit=3
         )
-        results = experiment.run(tmp_path, scheduler=cluster.scheduler_address, progress=False)
+        results = experiment.run(tmp_path, scheduler=cluster.scheduler_address)
         assert list(results["status"]) == ["done", "timeout"] * 2
-        again = experiment.run(tmp_path, scheduler=cluster.scheduler_address, progress=False)
+        again = experiment.run(tmp_path, scheduler=cluster.scheduler_address)
     pd.testing.assert_frame_equal(again, results)
 
 
@@ -71,5 +69,5 @@ def test_a_scheduler_that_is_not_there(tmp_path: Path) -> None:
         dask.config.set({"distributed.comm.timeouts.connect": "200ms"}),
         pytest.raises(ConnectionError, match="There is no Dask scheduler at tcp"),
     ):
-        Experiment(DATA, ["PLST"]).run(tmp_path, scheduler="tcp://127.0.0.1:9", progress=False)
+        Experiment(DATA, ["PLST"]).run(tmp_path, scheduler="tcp://127.0.0.1:9")
     assert len(Store(tmp_path).results()) == 0

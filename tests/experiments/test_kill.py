@@ -43,7 +43,7 @@ def run_experiment(log: Path, out: Path, repetitions: int, barrier: Any = None) 
     """What the processes of these tests do, all at the same time."""
     if barrier is not None:
         barrier.wait()
-    experiment(log, repetitions).run(out, isolate=False, progress=False)
+    experiment(log, repetitions).run(out, isolate=False)
 
 
 @pytest.fixture(scope="module")
@@ -182,7 +182,7 @@ class Patient(Noting):
 def run_slow(log: Path, out: Path, seconds: float) -> None:
     os.environ["PATIENCE"] = str(seconds)
     slow = Experiment(small_data(split=True), [("slow", Patient("slow", str(log)))], repetitions=1)
-    slow.run(out, isolate=False, progress=False)
+    slow.run(out, isolate=False)
 
 
 def _is_python(process: psutil.Process) -> bool:

@@ -53,7 +53,7 @@ def test_a_table_says_its_protocol_and_is_not_measured_twice(
     monkeypatch.setattr(reproduce, "TABLE_3_METHODS", ["PLST", "ML-CSSP"])
 
     def make() -> pd.DataFrame:
-        made = Reproduction(tmp_path, quick=True, n_jobs=1, progress=False)
+        made = Reproduction(tmp_path, quick=True, n_jobs=1)
         files = {file.name: file for file in made.run(["table3"])}
         assert {"table3.md", "table3-resubstitution.md", "report.html", "ranks.txt"} <= set(files)
         return pd.concat(made._results, ignore_index=True)

@@ -23,7 +23,7 @@ from splmll.experiments.progress import RunProgress
 from splmll.experiments.protocol import CrossValidation
 from splmll.experiments.runner import Experiment
 from splmll.experiments.store import Owner, Store
-from splmll.experiments.unit import Unit, UnitResult
+from splmll.experiments.unit import UnitResult
 from splmll.methods import MLkNN
 from splmll.metrics import MEASURES
 
@@ -31,7 +31,7 @@ DATA = small_data(split=True)
 
 
 def run(experiment: Experiment, out: Path, **options: Any) -> pd.DataFrame:
-    return experiment.run(out, isolate=False, progress=False, **options)
+    return experiment.run(out, isolate=False, **options)
 
 
 # What is run -------------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ def test_whatever_happens_to_a_unit_the_others_are_done(tmp_path: Path) -> None:
         DATA, [*methods, ("last", MLkNN())], repetitions=1, time_limit=8, memory_limit=1000
     )
     before = worker_processes()  # another test in this process may still have one
-    results = experiment.run(tmp_path, progress=False).set_index("method")
+    results = experiment.run(tmp_path).set_index("method")
     assert results["status"].to_dict() == {
         "first": "done",
         "segfault": "failed",
@@ -318,36 +318,34 @@ class Terminal(StringIO):
 
 def test_a_live_line_in_a_terminal() -> None:
     terminal = Terminal()
-    units = Experiment(DATA, ["ML-kNN", "PLST"]).units()
-    with RunProgress(5, done=2, stream=terminal) as progress:
-        for _ in units:
-            progress.start()
-        progress.finish(units[0], "done")
-        progress.finish(units[1], "timeout")
-        progress.skip("done")
+    with RunProgress(5, stream=terminal) as progress:
+        progress.count(done=2)
+        progress.count(running=2)
+        progress.count(running=-1, done=1)
+        progress.count(running=-1, failed=1)
+        progress.count(done=1)
     shown = terminal.getvalue()
     assert "4 done, 0 running, 1 failed" in shown
     assert "5/5" in shown
 
 
-def test_silence_where_there_is_no_terminal() -> None:
-    stream = StringIO()
-    unit = Unit("ML-kNN", DATA, CrossValidation())
-    with RunProgress(1, stream=stream) as progress:
-        progress.start()
-        progress.finish(unit, "done")
-    assert stream.getvalue() == ""
-
-
-def test_a_line_for_every_unit_on_request(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_silence_where_there_is_no_terminal(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     experiment = Experiment(DATA, [("bad", Misbehaving("error")), "PLST"], repetitions=1)
-    experiment.run(tmp_path, isolate=False, verbose=True)
+    experiment.run(tmp_path, isolate=False)
     captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.splitlines() == [
-        "[1/2] small, bad, repetition 0, fold 0: failed",
-        "[2/2] small, PLST, repetition 0, fold 0: done",
-    ]
+    assert (captured.out, captured.err) == ("", "")
+
+
+def test_a_run_counts_what_is_over_and_what_it_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = Terminal()
+    run(Experiment(DATA, ["PLST"]), tmp_path)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    methods = ["PLST", ("bad", Misbehaving("error")), "ML-kNN"]
+    Experiment(DATA, methods, repetitions=1).run(tmp_path, isolate=False)
+    assert "2 done, 0 running, 1 failed" in terminal.getvalue()
+    assert "3/3" in terminal.getvalue()
 
 
 @pytest.mark.slow

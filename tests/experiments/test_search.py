@@ -199,7 +199,7 @@ def test_searched_units_go_into_the_store(tmp_path: Path) -> None:
     experiment = Experiment(
         DATA, [("t", Tunable())], repetitions=2, search=Search("grid", 30), preprocessing="none"
     )
-    results = experiment.run(tmp_path, isolate=False, progress=False)
+    results = experiment.run(tmp_path, isolate=False)
     assert [json.loads(text)["a"] for text in results["settings"]] == [7, 7]
     assert results["settings_hash"].nunique() == 1
     assert set(results["search_description"]) == {

@@ -101,27 +101,6 @@ def test_some_results_in_the_order_asked_for(store: Store) -> None:
     assert list(store.results(asked)["method"]) == ["ML-kNN", "PLST"]
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
-def test_export(store: Store, tmp_path: Path, suffix: str) -> None:
-    keep(store, Unit("ML-kNN", DATA, HELD_OUT))
-    keep(store, Unit("BR", DATA, HELD_OUT), UnitResult.failure("failed", "no", "trace"))
-    file = tmp_path / f"results{suffix}"
-    file.write_text("old")
-    assert store.export(file) == file
-    read = pd.read_csv(file) if suffix == ".csv" else pd.read_parquet(file)
-    pd.testing.assert_frame_equal(
-        read[["method", "status", *MEASURES]],
-        store.results()[["method", "status", *MEASURES]],
-        check_dtype=False,
-    )
-    assert [path.name for path in tmp_path.iterdir() if "part" in path.name] == []
-
-
-def test_export_to_an_unknown_format_is_refused(store: Store, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"name a file that ends in \.csv or \.parquet"):
-        store.export(tmp_path / "results.xlsx")
-
-
 # Recomputing -------------------------------------------------------------------------------------
 
 
@@ -274,8 +253,9 @@ def test_threads_claim_each_unit_once(store: Store) -> None:
 
 def test_what_a_killed_process_left_is_overwritten(store: Store) -> None:
     unit = Unit("ML-kNN", DATA, HELD_OUT)
-    for suffix in (".part", ".npz"):  # killed while writing, or before the row was there
-        (store.folder / f"{unit.key}{suffix}").write_bytes(b"half")
+    # Killed while writing, by this version and by an earlier one, or before the row was there.
+    for name in (f".{unit.key}-12345678.part.npz", f"{unit.key}.part", f"{unit.key}.npz"):
+        (store.folder / name).write_bytes(b"half")
     keep(store, unit)
     assert store.arrays(unit.key).scores.shape == (60, 3)
     assert [path.suffix for path in store.folder.iterdir()] == [".npz"]

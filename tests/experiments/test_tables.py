@@ -100,8 +100,6 @@ def test_equal_as_shown_is_a_tie_for_all() -> None:
     frame = pd.concat([runs("x", name, {"ranking_loss": [v]}) for name, v in values.items()])
     marks = comparison_table(frame, ["ranking_loss"]).frame.set_index("method")["mark"]
     assert marks.to_dict() == {"a": "best", "b": "best", "c": "second", "d": "second", "e": ""}
-    finer = comparison_table(frame, ["ranking_loss"], digits=4).frame.set_index("method")["mark"]
-    assert finer.to_dict() == {"a": "best", "b": "second", "c": "", "d": "", "e": ""}
 
 
 def test_a_tie_of_all_has_no_second() -> None:
@@ -127,8 +125,8 @@ def test_order_is_that_of_the_paper_then_as_it_comes() -> None:
     assert list(block_of(table, 0).index) == ["BR", "ML-kNN", "SPL-MLL", "Zebra", "Ant"]
     # Also where a method is missing on the first data set.
     part = frame[(frame["data"] != "emotions") | (frame["method"] != "BR")]
-    by_measure = comparison_table(part, ["micro_f1"], blocks="measure")
-    assert list(by_measure.cells.index) == ["BR", "ML-kNN", "SPL-MLL", "Zebra", "Ant"]
+    last = comparison_table(part, ["micro_f1"]).cells.loc["own"]
+    assert list(last.index) == ["BR", "ML-kNN", "SPL-MLL", "Zebra", "Ant"]
 
 
 def test_results_are_not_changed(results: pd.DataFrame) -> None:
@@ -188,8 +186,6 @@ def test_a_measure_without_value_in_some_runs_is_said() -> None:
 def test_a_method_that_was_not_run_has_no_row_in_that_block(results: pd.DataFrame) -> None:
     table = comparison_table(results, TWO)
     assert "Mine_A&B" not in block_of(table, 1).index
-    by_measure = comparison_table(results, TWO, blocks="measure")
-    assert [one.text for one in block_of(by_measure, 0).loc["Mine_A&B"]] == ["0.180±0.028", "-"]
 
 
 # Conditions -------------------------------------------------------------------------------------
@@ -274,7 +270,6 @@ def test_results_that_make_no_table_are_refused(
     [
         ({"measures": ["accuracy"]}, "no measure 'accuracy'; known are ranking_loss"),
         ({"measures": []}, "at least one"),
-        ({"measures": TWO, "blocks": "method"}, 'blocks must be "data", "measure" or None'),
     ],
 )
 def test_impossible_options_are_refused(
@@ -416,27 +411,6 @@ def test_reasons_name_contestants_and_measures_that_exist() -> None:
         assert "; " not in reason.kind
 
 
-# Layouts ----------------------------------------------------------------------------------------
-
-
-def test_blocks_of_measures(results: pd.DataFrame) -> None:
-    table = comparison_table(results, TWO, blocks="measure")
-    assert list(table.cells.columns) == ["emotions", "my|data"]
-    assert list(table.cells.index.unique(0)) == ["Ranking loss ↓", "Micro-F1 ↑"]
-    assert cell(table, 1, "BR", 1).text == "0.150±0.071"
-
-
-def test_one_block_with_grouped_columns(results: pd.DataFrame) -> None:
-    table = comparison_table(results, TWO, blocks=None)
-    assert list(table.cells.columns.get_level_values(0)) == ["emotions"] * 2 + ["my|data"] * 2
-    assert [one.text for one in table.cells.loc["Mine_A&B"]][2:] == ["-", "-"]
-    assert " & \\multicolumn{2}{c}{emotions} & \\multicolumn{2}{c}{my\\textbar{}data} \\\\" in (
-        table.to_latex()
-    )
-    assert re.search('<th colspan="2"[^>]*>emotions</th>', table.to_html())
-    assert "emotions Ranking loss ↓" in table.to_text().splitlines()[0]
-
-
 # Notations --------------------------------------------------------------------------------------
 
 AWKWARD = r"50% a_b & c#d $e {f} ~g ^h \i <j> |k| *l* [m] `n`"
@@ -492,13 +466,12 @@ def test_markdown_marks(results: pd.DataFrame) -> None:
 def test_latex_has_as_many_cells_in_every_line_and_balanced_braces(
     awkward: FormattedTable,
 ) -> None:
-    latex = awkward.to_latex("tab:x")
+    latex = awkward.to_latex()
     lines = [line for line in latex.splitlines() if line.endswith(r"\\")]
     assert len(lines) == 5
     assert {len(re.findall(r"(?<!\\)&", line)) for line in lines} == {3}
     bare = re.sub(r"\\[{}]", "", latex)
     assert bare.count("{") == bare.count("}")
-    assert r"\label{tab:x}" in latex
     assert r"\textbf{0.1$\pm$0.2}$^{1}$ {[}0.3$^\dagger$]" in latex
     assert r"\underline{0.5}$^{2,3}$" in latex
 
@@ -519,20 +492,16 @@ def test_latex_compiles(
         index=pd.MultiIndex.from_product([["many"], [f"row_{i}" for i in range(n_rows)]]),
         columns=awkward.cells.columns,
     )
-    grouped = pd.concat([awkward.cells, many]).set_axis(
-        pd.MultiIndex.from_product([["g_h"], ["a", "b"]]), axis=1
-    )
     tables = [
-        FormattedTable(grouped, awkward.caption),
+        FormattedTable(pd.concat([awkward.cells, many]), awkward.caption),
         comparison_table(results, TWO, published()),
-        comparison_table(results, TWO, blocks=None),
         difference_table(results, published(), TWO),
     ]
-    body = "\n".join(table.to_latex(f"tab:{i}") for i, table in enumerate(tables))
+    body = "\n".join(table.to_latex() for table in tables)
     (tmp_path / "page.tex").write_text(
         "\\documentclass{article}\n\\usepackage[T1]{fontenc}\n"
         "\\usepackage{booktabs,graphicx,longtable}\n\\begin{document}\n"
-        f"{body}\nSee \\ref{{tab:0}}.\n\\end{{document}}\n"
+        f"{body}\n\\end{{document}}\n"
     )
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "page.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)

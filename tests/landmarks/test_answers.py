@@ -295,7 +295,7 @@ def test_answers_by_name_in_any_order(model: SPLMLL) -> None:
     assert list(found.index) == list(frame.index)
     with pytest.raises(ValueError, match=r"no label 'oak'.*such as 'amber'"):
         model.complete(X, frame[["fern"]].assign(oak=1))
-    with pytest.raises(ValueError, match=r"answers for 3 labels, the model has 8.*NaN"):
+    with pytest.raises(ValueError, match=r"answers for 3 labels, but the model has 8.*NaN"):
         model.complete(X, Y[:, :3])
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         model.complete(X, Y[:5])

@@ -163,7 +163,9 @@ def test_what_is_refused() -> None:
     model = SPLMLL("sgd", random_state=0)
     with pytest.raises(ValueError, match="There are no batches"):
         model.fit_batches([])
-    with pytest.raises(ValueError, match=r"chunk has 4 labels, the first had 6: every chunk must"):
+    with pytest.raises(
+        ValueError, match=r"chunk has 4 labels, but the first had 6: every chunk must"
+    ):
         model.fit_batches([(X, Y), (X, Y[:, :4])])
     fewer = iter([cut(X, Y, [30]), cut(X[:40], Y[:40], [30])])
     with pytest.raises(ValueError, match=r"60 rows the first time and 40 the next: give the same"):

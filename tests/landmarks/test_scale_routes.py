@@ -239,7 +239,7 @@ def test_a_folder_of_parquet_files(large: None, tmp_path: Path) -> None:
     model = SPLMLL("linear", random_state=0)
     model.fit_batches(read_batches(tmp_path, labels=NAMES, rows=128))
     assert_same_model(model, SPLMLL("linear", random_state=0).fit(*frames), frames[0])
-    with pytest.raises(DatasetError, match="say which columns are labels"):
+    with pytest.raises(DatasetError, match="name the label columns"):
         next(read_batches(tmp_path))
     with pytest.raises(DatasetError, match="Did you mean 'amber'"):
         next(read_batches(tmp_path, labels=["ambre"]))
@@ -270,7 +270,7 @@ def test_a_libsvm_file(first: int, large: None, tmp_path: Path) -> None:
 def test_batches_name_what_is_wrong(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_text("x,y\n1,0\nred,1\n")
-    with pytest.raises(DatasetError, match=r"column 'x' holds .*columns of numbers only"):
+    with pytest.raises(DatasetError, match=r"column 'x' contains .*columns of numbers only"):
         list(read_batches(file, labels=["y"]))
     file.write_text("x,y\n1,0\n,1\n")
     with pytest.raises(DatasetError, match="row 2: the column 'x' has a missing value"):
@@ -279,10 +279,10 @@ def test_batches_name_what_is_wrong(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="a label is 0 or 1"):
         list(read_batches(file, labels=["y"]))
     (tmp_path / "b.svm").write_text("cat 1:2\n")
-    with pytest.raises(DatasetError, match="'cat' is not a whole number"):
+    with pytest.raises(DatasetError, match="'cat' is not an integer"):
         list(read_batches(tmp_path / "b.svm"))
     with pytest.raises(DatasetError, match="tables and other files"):
         list(read_batches(tmp_path, labels=["y"]))
     (tmp_path / "empty").mkdir()
-    with pytest.raises(DatasetError, match="holds no files"):
+    with pytest.raises(DatasetError, match="contains no files"):
         list(read_batches(tmp_path / "empty"))

@@ -132,7 +132,9 @@ def test_a_vector_in_chunks() -> None:
 def test_chunks_must_agree() -> None:
     X, Y = make_problem()
     model = SPLMLL("linear").partial_fit(X, Y)
-    with pytest.raises(ValueError, match=r"chunk has 5 labels, the first had 8: every chunk must"):
+    with pytest.raises(
+        ValueError, match=r"chunk has 5 labels, but the first had 8: every chunk must"
+    ):
         model.partial_fit(X, Y[:, :5])
     with pytest.raises(ValueError, match="X has 7 features"):
         model.partial_fit(X[:, :7], Y)

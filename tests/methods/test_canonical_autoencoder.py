@@ -348,7 +348,7 @@ def test_the_code_fits_into_a_batch(problem: Problem) -> None:
     [
         ({"n_components": 7}, "n_components=7 does not fit 6 labels"),
         ({"n_components": 0.0}, "'n_components' .* must be .*Got 0.0"),
-        ({"label_layer_sizes": (8, 0)}, r"whole numbers of at least 1.* Got \(8, 0\)"),
+        ({"label_layer_sizes": (8, 0)}, r"integers of at least 1.* Got \(8, 0\)"),
         ({"ranking_weight": -1.0}, r"'ranking_weight' .* in the range \[0\.0, inf\)\. Got -1\.0"),
         ({"batch_size": 0}, r"'batch_size' .* in the range \[1, inf\)\. Got 0"),
         ({"learning_rate": 0.0}, r"'learning_rate' .* in the range \(0\.0, inf\)\. Got 0\.0"),

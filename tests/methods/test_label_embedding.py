@@ -168,7 +168,7 @@ def test_counts_and_shares(value: Any, n_labels: int, count: int) -> None:
 
 @pytest.mark.parametrize("value", [0, 7, -1, 0.0, 1.5, -0.5, np.nan, "3", None, True])
 def test_impossible_counts_and_shares_are_refused(value: Any) -> None:
-    message = "n_components=.* does not fit 6 labels: give a whole number from 1 to 6, or a share"
+    message = "n_components=.* does not fit 6 labels: give an integer from 1 to 6, or a share"
     with pytest.raises(ValueError, match=message):
         count_of(value, 6, "n_components")
 
@@ -177,7 +177,7 @@ def test_impossible_counts_and_shares_are_refused(value: Any) -> None:
 def test_an_impossible_number_of_codes_is_refused(problem: Problem, model: Any) -> None:
     X, Y, _ = problem
     name = _size(model)
-    message = rf"{name}=7 does not fit 6 labels: give a whole number from 1 to 6, or a share"
+    message = rf"{name}=7 does not fit 6 labels: give an integer from 1 to 6, or a share"
     with pytest.raises(ValueError, match=message):
         clone(model).set_params(**{name: 7}).fit(X, Y)
 

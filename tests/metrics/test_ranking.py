@@ -291,7 +291,7 @@ def test_wrong_options_are_refused():
     with pytest.raises(ValueError, match="empty must be"):
         average_precision(y, scores, empty="drop")
     for k in (0, 3, 1.5, True):
-        with pytest.raises(ValueError, match="k must be a whole number from 1 to 2"):
+        with pytest.raises(ValueError, match="k must be an integer from 1 to 2"):
             precision_at_k(y, scores, k)
-        with pytest.raises(ValueError, match="k must be a whole number from 1 to 2"):
+        with pytest.raises(ValueError, match="k must be an integer from 1 to 2"):
             ndcg_at_k(y, scores, k)

@@ -116,7 +116,7 @@ def test_bad_groups_are_refused():
         list(folds.split(Y, Y, groups > 10))
     with pytest.raises(ValueError, match="inconsistent"):
         list(folds.split(Y, Y, groups[:-1]))
-    with pytest.raises(ValueError, match="groups has NaN"):
+    with pytest.raises(ValueError, match="groups contains NaN"):
         list(folds.split(Y, Y, np.where(groups > 3, np.nan, groups)))
 
 

@@ -293,7 +293,7 @@ def test_in_the_hands_of_scikit_learn(cv):
     ("call", "error", "message"),
     [
         (lambda: MultilabelStratifiedKFold(1), ValueError, "at least 2"),
-        (lambda: MultilabelStratifiedKFold(2.5), ValueError, "whole number"),
+        (lambda: MultilabelStratifiedKFold(2.5), ValueError, "integer"),
         (lambda: MultilabelStratifiedKFold(3, shuffle="yes"), TypeError, "True or False"),
         (
             lambda: MultilabelStratifiedKFold(3, shuffle=False, random_state=0),

@@ -94,7 +94,7 @@ def test_its_own_page_can(desk: Client) -> None:
         ({"annotator": "ann", "row": 9999}, "no row 9999"),
         ({"annotator": "ann", "row": -1}, "no row -1"),
         ({"annotator": "ann", "label": "nonsense"}, "no label 'nonsense'"),
-        ({"annotator": "ann", "answer": "maybe"}, "'maybe' is no answer"),
+        ({"annotator": "ann", "answer": "maybe"}, "'maybe' is not an answer"),
         ({"annotator": "ann", "token": None}, "'token' is null"),
         ({"annotator": "ann", "queue": "suspects"}, "no queue"),
     ],

@@ -58,7 +58,7 @@ def test_every_name_and_names_that_are_none(places) -> None:
     foreign = {"Host": "any.example", "Origin": "http://evil.example"}
     assert Client(app, foreign).post("/reload").status_code == 403
     for name in ("http://a.example", "a.example:80", "", "a/b"):
-        with pytest.raises(ValueError, match="is no name of a host; give it without http://"):
+        with pytest.raises(ValueError, match="is not a host name; give it without http://"):
             Hosts([name])
 
 

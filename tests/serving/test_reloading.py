@@ -60,7 +60,7 @@ def test_a_model_that_cannot_be_read_leaves_the_old_one(copies, damage) -> None:
     assert response.status_code == 409
     error = response.json()["error"]
     assert error["code"] == "reload_failed"
-    assert "the earlier one goes on" in error["message"]
+    assert "the earlier one stays in use" in error["message"]
     assert list(error["details"]["failed"]) == ["first"]
     assert client.post("/predict", json={"rows": [ROW]}).json() == before
     # It is tried again, not taken for unchanged.
@@ -136,7 +136,7 @@ def test_full_collections_pass_over_what_was_there_before(copies, monkeypatch) -
 
 
 def test_a_service_needs_a_model(tmp_path) -> None:
-    with pytest.raises(ValueError, match="There is no model to serve; give at least one"):
+    with pytest.raises(ValueError, match="There are no models to serve; give at least one"):
         create_app({})
     with pytest.raises(ValueError, match="there is no such file or folder"):
         create_app({"m": tmp_path / "nothing"})

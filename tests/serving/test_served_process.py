@@ -204,10 +204,10 @@ def test_names_of_models(places, tmp_path, capfd) -> None:
 def test_tokens_that_are_none(places, tmp_path, capfd, monkeypatch, token) -> None:
     (tmp_path / "token").write_text(token, encoding="utf-8")
     status, message = said(capfd, places["notes"], "--token-file", tmp_path / "token")
-    assert (status, "holds no usable token" in message) == (2, True)
+    assert (status, "contains no usable token" in message) == (2, True)
     monkeypatch.setenv("SPLMLL_TOKEN", token)
     status, message = said(capfd, places["notes"])
-    assert (status, "The variable SPLMLL_TOKEN holds no usable token" in message) == (2, True)
+    assert (status, "The variable SPLMLL_TOKEN contains no usable token" in message) == (2, True)
 
 
 def test_an_interface_that_is_not_here(places, capfd) -> None:
@@ -222,7 +222,7 @@ def test_everyone_without_a_token_is_warned_about(places, capfd, monkeypatch) ->
     everywhere = [places["notes"], "--host", "0.0.0.0", "--port", 0]
     status, message = said(capfd, *everywhere)
     assert status == 0
-    assert "everyone who reaches 0.0.0.0 may ask; set SPLMLL_TOKEN" in message
+    assert "anyone who can reach 0.0.0.0 can use the service; set SPLMLL_TOKEN" in message
     monkeypatch.setenv("SPLMLL_TOKEN", TOKEN)
     assert said(capfd, *everywhere) == (0, "")
     assert said(capfd, f"a={places['notes']}", "--port", 0, "--batch", 1) == (0, "")

@@ -50,17 +50,17 @@ def without(column: str) -> dict[str, Any]:
         ({"rows": [{}]}, 422, "missing_column", "Row 1 has no column 'body'"),
         ({"rows": [ROW, without("site")]}, 422, "missing_column", "Row 2 has no column 'site'"),
         ({"rows": [{**ROW, "hour": 1}]}, 422, "unknown_column", "Did you mean 'hours'?"),
-        ({"rows": [{**ROW, "hours": "3"}]}, 422, "invalid_value", "column 'hours': '3' is not"),
-        ({"rows": [{**ROW, "hours": [3]}]}, 422, "invalid_value", "a list is not"),
+        ({"rows": [{**ROW, "hours": "3"}]}, 422, "invalid_value", "'hours': '3' does not fit"),
+        ({"rows": [{**ROW, "hours": [3]}]}, 422, "invalid_value", "a list does not fit"),
         ({"rows": [{**ROW, "hours": 1e31}]}, 422, "invalid_value", "give a number between"),
-        ({"rows": [{**ROW, "body": 3}]}, 422, "invalid_value", "column 'body': 3 is not"),
-        ({"rows": [{**ROW, "body": {}}]}, 422, "invalid_value", "an object is not"),
-        ({"rows": [{**ROW, "site": True}]}, 422, "invalid_value", "true is not"),
+        ({"rows": [{**ROW, "body": 3}]}, 422, "invalid_value", "column 'body': 3 does not fit"),
+        ({"rows": [{**ROW, "body": {}}]}, 422, "invalid_value", "an object does not fit"),
+        ({"rows": [{**ROW, "site": True}]}, 422, "invalid_value", "true does not fit"),
         ({"rows": [ROW], "threshold": 1.5}, 422, "invalid_threshold", "a number from 0 to 1"),
         ({"rows": [ROW], "threshold": "x"}, 422, "invalid_threshold", "a number from 0 to 1"),
         ({"rows": [ROW], "threshold": True}, 422, "invalid_threshold", "threshold is true"),
-        ({"rows": [ROW], "top": 0}, 422, "invalid_top", "a whole number of at least 1"),
-        ({"rows": [ROW], "top": 1.5}, 422, "invalid_top", "a whole number of at least 1"),
+        ({"rows": [ROW], "top": 0}, 422, "invalid_top", "an integer of at least 1"),
+        ({"rows": [ROW], "top": 1.5}, 422, "invalid_top", "an integer of at least 1"),
     ],
 )  # fmt: skip
 def test_bad_bodies(client, body, status, code, words) -> None:
@@ -89,7 +89,7 @@ def test_numbers_beyond_all_others(client) -> None:
 
 def test_a_bare_matrix_has_no_gaps(client) -> None:
     response = client.post("/predict?model=corners", json={"rows": [{"x": 1, "y": None, "z": 1}]})
-    refused(response, 422, "invalid_value", "column 'y': null is not")
+    refused(response, 422, "invalid_value", "column 'y': null does not fit")
     response = client.post("/predict?model=corners", content="x,y,z\n1,,2\n", headers=CSV)
     refused(response, 422, "invalid_value", "column 'y'")
 
@@ -97,10 +97,10 @@ def test_a_bare_matrix_has_no_gaps(client) -> None:
 @pytest.mark.parametrize(
     ("row", "code", "words"),
     [
-        ({"pimp": 1}, "unknown_landmark", "which is no landmark"),
-        ({"pump": 2}, "invalid_value", "landmark 'pump': 2 is no answer"),
-        ({"pump": "1"}, "invalid_value", "give 1 (it holds)"),
-        ({"pump": [1]}, "invalid_value", "a list is no answer"),
+        ({"pimp": 1}, "unknown_landmark", "which is not a landmark"),
+        ({"pump": 2}, "invalid_value", "landmark 'pump': 2 is not an answer"),
+        ({"pump": "1"}, "invalid_value", "give 1 (it applies)"),
+        ({"pump": [1]}, "invalid_value", "a list is not an answer"),
         (None, "invalid_row", "Row 1 is null, not an object"),
     ],
 )
@@ -127,8 +127,8 @@ CSV = {"Content-Type": "text/csv"}
         ("body,hours,site,body\na,1,b,c\n", 422, "invalid_csv", "'body'"),
         ("body,hours,site\na,1\n", 422, "invalid_csv", "a row has 2 values"),
         (b"body,hours,site\n\xff\xfe,1,b\n", 422, "invalid_csv", "UTF-8"),
-        (b"\x1f\x8b\x08whatever", 415, "packed_file", "send it as plain CSV"),
-        (b"PAR1whatever", 415, "packed_file", "send it as plain CSV"),
+        (b"\x1f\x8b\x08whatever", 415, "packed_file", "send plain CSV"),
+        (b"PAR1whatever", 415, "packed_file", "send plain CSV"),
     ],
     ids=["empty", "header", "column", "word", "infinite", "large", "twice", "short", "latin",
          "gzip", "parquet"],
@@ -180,8 +180,8 @@ def test_bad_forms(client, sent, status, words) -> None:
         ("POST", "/predict?threshold=nan", 422, "invalid_threshold", "a number from 0 to 1"),
         ("POST", "/predict?threshold=", 422, "invalid_threshold", "a number from 0 to 1"),
         ("POST", "/predict?threshold=1_0", 422, "invalid_threshold", "a number from 0 to 1"),
-        ("POST", "/predict?top=-1", 422, "invalid_top", "a whole number of at least 1"),
-        ("POST", "/predict?top=1&top=2", 422, "repeated_parameter", "given twice"),
+        ("POST", "/predict?top=-1", 422, "invalid_top", "an integer of at least 1"),
+        ("POST", "/predict?top=1&top=2", 422, "repeated_parameter", "appears twice"),
         ("POST", "/predict?scores=yes", 422, "invalid_scores", "true or false"),
         ("POST", "/predict?treshold=1", 422, "unknown_parameter", "Did you mean 'threshold'?"),
         ("GET", "/labels?top=1", 422, "unknown_parameter", "The parameters are 'model'"),
@@ -276,7 +276,7 @@ def test_a_request_that_takes_too_long(places) -> None:
 
 @pytest.mark.parametrize("name", ["body_bytes", "rows", "seconds", "waiting", "batch"])
 def test_limits_are_above_zero(name) -> None:
-    with pytest.raises(ValueError, match=f"The limit of {name} is 0; give a number above 0"):
+    with pytest.raises(ValueError, match=f"The limit {name} is 0; give a number above 0"):
         Limits(**{name: 0})
 
 
@@ -295,7 +295,7 @@ def test_numbers_that_overflow_in_the_model_are_nobody_elses_trouble(places) -> 
 
     good, bad = asyncio.run(both())
     assert good.status_code == 200
-    assert refused(bad, 422, "value_too_large", "Row 1 holds numbers so large") == {"row": 1}
+    assert refused(bad, 422, "value_too_large", "Row 1 contains numbers too large") == {"row": 1}
 
 
 # Token ------------------------------------------------------------------------------------------

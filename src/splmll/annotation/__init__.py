@@ -1,6 +1,7 @@
 """Annotating with few questions: a queue of rows, and the answers in one SQLite file.
 
-:class:`AnnotationQueue` asks, :class:`AnswerStore` keeps; ``splmll annotate`` shows both in a page.
+:class:`AnnotationQueue` asks questions and :class:`AnswerStore` keeps the answers; ``splmll
+annotate`` shows both on a page.
 """
 
 from splmll.annotation.queue import AnnotationQueue, Implied, Task, known_labels

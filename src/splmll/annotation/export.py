@@ -1,4 +1,4 @@
-"""Answers as a table: the rows with a column for each label, empty where it is not known."""
+"""Answers as a table: the rows with a column for each label, empty if it is not known."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _SUFFIXES = (".csv", *_PARQUET)
 def answers_frame(
     table: AnnotationTable, known: np.ndarray, label_names: Sequence[str]
 ) -> pd.DataFrame:
-    """Return all rows with what is known of their labels.
+    """Return all rows with their known labels.
 
     Parameters
     ----------
     table : AnnotationTable
         The rows.
     known : ndarray of shape (n_rows, n_labels)
-        1, 0, NaN where a label is not known; see :func:`splmll.annotation.known_labels`.
+        1, 0, or NaN if a label is not known; see :func:`splmll.annotation.known_labels`.
     label_names : sequence of str
         Names of the labels.
 
@@ -49,7 +49,7 @@ def answers_frame(
 def write_answers(
     path: str | Path, table: AnnotationTable, known: np.ndarray, label_names: Sequence[str]
 ) -> None:
-    """Write :func:`answers_frame` to a CSV or Parquet file, which ``splmll fit`` takes."""
+    """Write :func:`answers_frame` to a CSV or Parquet file for ``splmll fit``."""
     place = Path(path)
     check_answers_place(place)
     frame = answers_frame(table, known, label_names)
@@ -67,7 +67,7 @@ def check_answers_place(path: Path) -> None:
 
 
 def fit_command(path: str | Path, table: AnnotationTable, tagger: Tagger) -> str:
-    """Return the command that learns from exported answers as the model did.
+    """Return the command that learns from exported answers in the same way as the model.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Rows and answers as tasks of Label Studio, and its annotations back as answers.
+"""Rows and answers as tasks for Label Studio, and its annotations as answers.
 
 A task holds the columns of a row as its data and the predicted labels as a prediction: a list of
 choices, as the tag ``Choices`` of Label Studio writes them. An annotation says yes to its choices
@@ -26,12 +26,12 @@ from splmll.names import listed, suggestion
 
 CONTROL, TEXT = "labels", "text"  # names of the two tags of the labelling interface
 _META = "splmll"  # key of what we add to a task
-_FORM = "write tasks as Label Studio exports them in its format JSON (not JSON-MIN)"
+_FORM = "give tasks that Label Studio exported as JSON (not JSON-MIN)"
 
 
 @dataclass(frozen=True)
 class Imported:
-    """What came of importing annotations.
+    """The result of importing annotations.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ def write_tasks(
     probabilities: np.ndarray,
     annotated: np.ndarray,
 ) -> None:
-    """Write rows as tasks with predictions, and beside them the labelling interface.
+    """Write rows as tasks with predictions, and the labelling interface.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def write_tasks(
     labels : ndarray of bool of shape (n_rows, n_labels)
         Labels of every row, predicted or answered.
     probabilities : ndarray of shape (n_rows, n_labels)
-        How sure they are.
+        Their probabilities.
     annotated : ndarray of bool of shape (n_rows,)
         Rows that people have finished: their labels are an annotation, too.
     """
@@ -84,7 +84,7 @@ def write_tasks(
 
 
 def labelling_interface(table: AnnotationTable, label_names: Sequence[str]) -> str:
-    """Return the labelling interface of a project that takes the tasks, as XML.
+    """Return the labelling interface of a project for the tasks, as XML.
 
     Parameters
     ----------
@@ -109,10 +109,10 @@ def labelling_interface(table: AnnotationTable, label_names: Sequence[str]) -> s
 def read_annotations(
     path: str | Path, table: AnnotationTable, store: AnswerStore, label_names: Sequence[str]
 ) -> Imported:
-    """Keep the annotations of a file of Label Studio as answers.
+    """Import the annotations of a Label Studio file as answers.
 
-    A task belongs to the row whose content it has. Annotations that were cancelled are passed over,
-    and those that are there already are kept once.
+    A task belongs to the row with the same content. Cancelled annotations are ignored, and
+    annotations that were imported before are kept once.
 
     Parameters
     ----------
@@ -201,14 +201,14 @@ def _read(path: Path) -> list[dict[str, Any]]:
             raise
         raise DatasetError(f"this is not JSON ({error}); {_FORM}", path=path) from error
     if not isinstance(tasks, list) or not all(isinstance(each, dict) for each in tasks):
-        raise DatasetError(f"this is no list of tasks; {_FORM}", path=path)
+        raise DatasetError(f"this is not a list of tasks; {_FORM}", path=path)
     return tasks
 
 
 def _list(task: Mapping[str, Any], name: str, path: Any, number: int) -> list[dict[str, Any]]:
     found = task.get(name, [])
     if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-        raise DatasetError(f"task {number}: {name!r} is no list of objects; {_FORM}", path=path)
+        raise DatasetError(f"task {number}: {name!r} is not a list of objects; {_FORM}", path=path)
     return found
 
 
@@ -224,10 +224,11 @@ def _row_of(task: Mapping[str, Any], table: AnnotationTable, path: Any, number: 
     if len(rows) == 1:
         return rows[0]
     problem = (
-        f"its data is that of {len(rows)} rows ({listed([str(row + 1) for row in rows])}), so it "
-        "is not clear which is meant; export the tasks with --export-label-studio, which marks them"
+        f"its data matches {len(rows)} rows ({listed([str(row + 1) for row in rows])}), so it is "
+        "not clear which one is meant; export the tasks with --export-label-studio, which marks "
+        "them"
         if rows
-        else "no row of the table has its data; give the table from which the tasks were made"
+        else "no row of the table matches its data; give the table from which the tasks were made"
     )
     raise DatasetError(f"task {number}: {problem}", path=path)
 
@@ -245,8 +246,8 @@ def _choices(
         for name in names:
             if name not in known:
                 raise DatasetError(
-                    f"task {number}: the choice {name!r} is no label of the model."
-                    f"{suggestion(str(name), label_names)} Rename it in the project",
+                    f"task {number}: the choice {name!r} is not a label of the "
+                    f"model.{suggestion(str(name), label_names)} Rename it in the project",
                     path=path,
                 )
             chosen.append(name)

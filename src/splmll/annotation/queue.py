@@ -1,6 +1,6 @@
-"""The queue of an annotator: which row, which question, what follows from the answers so far.
+"""The annotation queue: the next row and question, and what follows from the answers so far.
 
-The model chooses rows and questions, the store keeps the answers; this is where the two meet.
+The model chooses rows and questions, and the store keeps the answers; the queue connects the two.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ _LEAST_CHANGE = 0.01  # of a probability, for an answer to be a reason
 
 @dataclass(frozen=True)
 class Implied:
-    """A label that nobody has answered and that holds by what is known.
+    """A label that nobody has answered, but that is implied by what is known.
 
     Attributes
     ----------
     label : str
         The label.
     probability : float
-        That it holds, given the row and the answers.
+        The probability that it applies, given the row and the answers.
     before : float
         The same without the answers.
     holds : bool
-        Whether it counts as a label of the row. False only where the answers have changed that.
+        Whether it counts as a label of the row. False only if the answers have changed that.
     because : list of (str, bool, float)
-        Answers that changed the probability most: label, answer, and by how much. Empty where the
-        row itself says it.
+        Answers that changed the probability most: label, answer, and by how much. Empty if the row
+        alone implies it.
     """
 
     label: str
@@ -65,9 +65,9 @@ class Task:
     cells : dict of str to str
         Its content: texts first.
     question : str or None
-        The label to ask about; None where enough is known.
+        The label to ask about; None if enough is known.
     probability : float
-        That this label holds, by what is known.
+        The probability that this label applies, given what is known.
     expected_errors : float
         How many labels of the row are expected to be wrong if nothing more is asked.
     answered : dict of str to bool
@@ -75,15 +75,15 @@ class Task:
     disputed : set of str
         Labels about which annotators disagree.
     implied : list of Implied
-        What follows for other labels, the surest first.
+        What follows for other labels, most certain first.
     counts : Counts
-        How far the work is.
+        The progress of the work.
     silent : int
-        Rows about which nothing is asked, since the model expects too few errors.
+        Rows about which nothing is asked, because the model expects too few errors.
     given : int
-        Rows of which the table holds all labels.
+        Rows whose labels are all in the table.
     saved : int
-        Labels of rows that are done or silent that nobody had to answer.
+        Labels that nobody had to answer, in rows that are done or silent.
     undone : str or None
         The label whose answer was just taken back.
     """
@@ -104,9 +104,9 @@ class Task:
 
 
 class AnnotationQueue:
-    """Rows in the order in which a model learns most from them, question by question.
+    """Rows ordered by how much a model learns from them, question by question.
 
-    Every method may be called from several threads. A new model takes over with :meth:`use`.
+    All methods are thread-safe. A new model takes over with :meth:`use`.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class AnnotationQueue:
         Where answers are kept.
     enough : float, default=0.5
         A row is done when fewer wrong labels than this are expected in it, or when every open label
-        is certain to 95%. 0 asks about every label.
+        is 95% certain. 0 asks about every label.
 
     Examples
     --------
@@ -160,7 +160,7 @@ class AnnotationQueue:
         self.use(tagger)
 
     def use(self, tagger: Tagger) -> None:
-        """Let a model choose from here on; it must take the columns of the table."""
+        """Use another model from now on; it must have the columns of the table."""
         done, touched = self.store.finished(), self.store.touched()
         mind = _Mind(tagger, self.table, self.enough, done, touched)
         with self._lock:
@@ -184,7 +184,7 @@ class AnnotationQueue:
         Returns
         -------
         task : Task or None
-            None where all rows are done or with others.
+            None if all rows are done or with other annotators.
         """
         return self._next(self._mind, annotator)
 
@@ -204,7 +204,7 @@ class AnnotationQueue:
     def answer(
         self, annotator: str, row: int, label: str, given: str, *, token: str | None = None
     ) -> Task | None:
-        """Keep an answer and return the next task, of this row or another.
+        """Store an answer and return the next task, for this row or another.
 
         Parameters
         ----------
@@ -232,18 +232,18 @@ class AnnotationQueue:
         return self._next(mind, annotator, row, look)
 
     def finish(self, annotator: str, row: int, *, token: str | None = None) -> Task | None:
-        """Note that enough was asked about a row, and return the next task."""
+        """Mark a row as done, and return the next task."""
         self.store.finish(annotator, row, token=token, order=self._mind.order)
         return self.next(annotator)
 
     def undo(self, annotator: str, *, token: str | None = None) -> Task | None:
-        """Take back what an annotator did last, and return the task that it was.
+        """Undo the last action of an annotator, and return its task.
 
         Returns
         -------
         task : Task or None
-            The row again, with the question whose answer was taken back. The next task where there
-            is nothing to take back.
+            The row again, with the question whose answer was undone. The next task if there is
+            nothing to undo.
         """
         undone = self.store.undo(annotator, token=token)
         if undone is None:
@@ -252,16 +252,16 @@ class AnnotationQueue:
         return self._task(self._mind, annotator, undone.row, again=undone.label)
 
     def task(self, annotator: str, row: int) -> Task:
-        """Return what there is to ask about a certain row."""
+        """Return the task for a given row."""
         return self._task(self._mind, annotator, row)
 
     def known(self) -> np.ndarray:
-        """Return all that is known: what the table says, and over it the answers.
+        """Return everything that is known: the table, overridden by the answers.
 
         Returns
         -------
         known : ndarray of shape (n_rows, n_labels)
-            NaN where a label is not known.
+            NaN if a label is not known.
         """
         return known_labels(self.table, self.store, self.tagger.label_names)
 
@@ -303,14 +303,14 @@ class AnnotationQueue:
 def known_labels(
     table: AnnotationTable, store: AnswerStore, label_names: Sequence[str]
 ) -> np.ndarray:
-    """Return what a table and the answers about it say: 1, 0, NaN where nothing.
+    """Return what a table and its answers say: 1, 0, or NaN if nothing.
 
     Parameters
     ----------
     table : AnnotationTable
         The rows.
     store : AnswerStore
-        Answers, which count before what the table says.
+        Answers, which take precedence over the table.
     label_names : sequence of str
         The labels, in the order of ``table.given``.
 
@@ -350,12 +350,13 @@ class _Mind:
     ) -> None:
         if not tagger.has_landmarks:
             raise ValueError(
-                f"The method {tagger.method} of this model cannot ask; fit one with SPL-MLL."
+                f"The method {tagger.method} of this model cannot ask questions; fit a model "
+                "with SPL-MLL."
             )
         if not hasattr(tagger.pipeline[-1], "answer_model_"):
             raise ValueError(
-                "This model was written by an earlier version, which learned nothing about "
-                "questions; fit it again."
+                "This model was written by an earlier version that did not support questions; "
+                "fit it again."
             )
         self.tagger, self.table, self.enough = tagger, table, enough
         self.names = list(tagger.label_names)
@@ -417,9 +418,9 @@ class _Mind:
     def check(self, row: int, label: str) -> None:
         """Refuse a row that the table does not have, or a label that the model does not know."""
         if not 0 <= row < self.table.n_rows:
-            raise ValueError(f"There is no row {row} in this table of {self.table.n_rows} rows.")
+            raise ValueError(f"There is no row {row}: the table has {self.table.n_rows} rows.")
         if label not in self.place:
-            raise ValueError(f"There is no label {label!r}; give one that the model knows.")
+            raise ValueError(f"There is no label {label!r}; give a label of the model.")
 
     def overlay(self, row: int, found: RowAnswers) -> np.ndarray:
         """Return what is known of a row: what the table says, and over it the answers."""

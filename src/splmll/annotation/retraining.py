@@ -1,6 +1,6 @@
-"""Learning again from the answers so far, in a process of its own while annotators go on.
+"""Learning again from the answers so far, in a separate process while annotators go on.
 
-The new model takes the place of the old one when it is whole.
+The new model replaces the old one when it is complete.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ def training_data(
     tagger: Tagger,
     examples: str | Path | None = None,
 ) -> Dataset:
-    """Return what there is to learn from: rows of which something is known, and other examples.
+    """Return what to learn from: rows with known labels, and other examples.
 
     Parameters
     ----------
     table : AnnotationTable
         The rows that are annotated.
     known : ndarray of shape (n_rows, n_labels)
-        What is known of their labels, NaN where nothing.
+        Their known labels; NaN if not known.
     tagger : Tagger
         The model.
     examples : path-like, optional
@@ -70,7 +70,7 @@ def training_data(
         X.append(named_columns(others.X, others.feature_names))
         Y.append(labels)
     if not sum(len(each) for each in X):
-        raise DatasetError("there is no answer to learn from yet; answer some questions first")
+        raise DatasetError("there are no answers to learn from yet; answer some questions first")
     return Dataset(
         pd.concat(X, ignore_index=True),
         np.concatenate(Y),
@@ -83,7 +83,7 @@ def training_data(
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a retraining is.
+    """The progress of retraining.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class Progress:
     what : str
         What is being done, or what went wrong.
     share : float or None
-        Which part of that is done; None where nobody knows.
+        The share that is done; None if not known.
     """
 
     state: str = IDLE
@@ -128,17 +128,17 @@ class Retraining:
 
     @property
     def progress(self) -> Progress:
-        """How far it is."""
+        """The current progress."""
         return self._progress
 
     def start(self, on_done: Callable[[], object]) -> bool:
-        """Begin to learn; return False if it is being done already.
+        """Start retraining; return False if it is already running.
 
         Parameters
         ----------
         on_done : callable
-            Called in a thread when the new model is in its place. It counts as done when this
-            returns; what it raises is told as the failure.
+            Called in a thread when the new model is in place. Retraining is done when this returns;
+            an exception counts as its failure.
         """
         with self._lock:
             if self._progress.state == RUNNING:
@@ -151,7 +151,7 @@ class Retraining:
         return True
 
     def stop(self) -> None:
-        """End the child process, if there is one; the old model stays."""
+        """Stop the child process, if there is one; the old model stays."""
         if self._process is not None and self._process.poll() is None:
             self._process.terminate()
 
@@ -182,7 +182,7 @@ class Retraining:
         except Exception as error:
             self._progress = Progress(FAILED, str(error)[:_MOST_SAID])
         else:
-            self._progress = Progress(DONE, "the new model asks from here on")
+            self._progress = Progress(DONE, "the new model is in use")
 
 
 def retrain(
@@ -193,14 +193,14 @@ def retrain(
     *,
     on_progress: Callable[[str, float | None], object] | None = None,
 ) -> Tagger:
-    """Learn from a table and its answers, and put the new model in the place of the old one.
+    """Learn from a table and its answers, and replace the old model with the new one.
 
     Parameters
     ----------
     model, table, answers, examples
         As in :class:`Retraining`.
     on_progress : callable, optional
-        Told what is being done, and which share of it is done (None: not known).
+        Called with what is being done and the share that is done (None: not known).
 
     Returns
     -------

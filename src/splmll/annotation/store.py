@@ -1,7 +1,7 @@
-"""The answers of annotators in one SQLite file, safe from the moment they are given.
+"""The answers of annotators in one SQLite file, stored as soon as they are given.
 
-Nothing is overwritten: an answer is an entry, and taking it back is another one. A row belongs to
-one annotator at a time, so two of them never work on the same row unawares.
+Nothing is overwritten: an answer is an entry, and undoing it is another entry. A row belongs to one
+annotator at a time, so two annotators never work on the same row unknowingly.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ END;
 
 @dataclass(frozen=True)
 class Entry:
-    """One thing that an annotator did.
+    """One action of an annotator.
 
     Attributes
     ----------
     id : int
-        Counts up in the order of events.
+        Increases in the order of events.
     at : float
         Seconds since 1970.
     annotator : str
@@ -73,12 +73,12 @@ class Entry:
     row : int
         Number of the row, from 0.
     kind : {"yes", "no", "skip", "enough", "done", "undo"}
-        The answer about a label; "enough" where the stop rule ended a row, "done" where the
-        annotator did; "undo" takes back another entry.
+        The answer about a label; "enough" if the stop rule finished a row, "done" if the annotator
+        did; "undo" reverts another entry.
     label : str or None
         The label that was answered.
     undoes : int or None
-        The entry that was taken back.
+        The entry that was undone.
     """
 
     id: int
@@ -97,7 +97,7 @@ class RowAnswers:
     Attributes
     ----------
     known : dict of str to bool
-        Label -> whether it holds. Where annotators disagree the majority counts, and in a tie the
+        Label -> whether it applies. If annotators disagree, the majority counts, and in a tie the
         latest answer.
     skipped : dict of str to set of str
         Annotator -> labels that they could not answer.
@@ -119,9 +119,9 @@ class Counts:
     rows, finished : int
         Rows of the table, and those that are done.
     answers : int
-        Labels that were answered yes or no and count.
+        Valid answers of yes or no.
     answers_in_finished : int
-        Those of them in rows that are done.
+        Those in rows that are done.
     """
 
     rows: int
@@ -133,15 +133,15 @@ class Counts:
 class AnswerStore:
     """The answers about the rows of one table.
 
-    An entry is on the disk when the call that made it returns: what was answered survives the end
-    of the process at any moment. Several processes and threads may use the same file.
+    An entry is on disk when the call that made it returns, so answers survive a crash at any
+    moment. Several processes and threads can use the same file.
 
     Parameters
     ----------
     path : path-like
-        An SQLite file, made where it is missing.
+        An SQLite file, created if it does not exist.
     clock : callable, optional
-        Gives the time in seconds since 1970.
+        Returns the time in seconds since 1970.
 
     Examples
     --------
@@ -175,8 +175,8 @@ class AnswerStore:
             self._set_up()
         except sqlite3.DatabaseError as error:
             raise DatasetError(
-                f"this is no file of answers ({error}); give the one that `splmll annotate` wrote, "
-                "or a name that is not taken",
+                f"this is not a file of answers ({error}); give one written by `splmll "
+                "annotate`, or a new name",
                 path=path,
             ) from error
 
@@ -208,7 +208,7 @@ class AnswerStore:
     # The table -------------------------------------------------------------
 
     def open_table(self, digests: Sequence[str], facts: Mapping[str, str] | None = None) -> None:
-        """Remember the rows of a table, or refuse it if the answers are about another one.
+        """Store the rows of a table, or refuse it if the answers are about another one.
 
         Rows may have been added at the end of the table since.
 
@@ -217,7 +217,7 @@ class AnswerStore:
         digests : sequence of str
             What identifies the content of each row.
         facts : mapping of str to str, optional
-            What to remember beside them, such as where the table is; see :meth:`facts`.
+            Further values to store, such as the path of the table; see :meth:`facts`.
         """
         with self._writing():
             known = self._base.execute("SELECT digest FROM rows ORDER BY row").fetchall()
@@ -231,8 +231,8 @@ class AnswerStore:
                 more = ", ..." if len(other) > _SHOWN_ROWS else ""
                 raise DatasetError(
                     f"these answers are about another table: of its {len(known):,} rows, "
-                    f"{len(other):,} are different or missing (row {shown}{more}). Give the table "
-                    "with which they began, or another file for the answers",
+                    f"{len(other):,} are different or missing (row {shown}{more}). Give the "
+                    "original table, or another file for the answers",
                     path=self.path,
                 )
             new = list(enumerate(digests))[len(known) :]
@@ -240,7 +240,7 @@ class AnswerStore:
             self._write_facts(facts or {})
 
     def remember(self, facts: Mapping[str, str]) -> None:
-        """Keep names and values, such as where the model is; see :meth:`facts`."""
+        """Store names and values, such as the path of the model; see :meth:`facts`."""
         with self._writing():
             self._write_facts(facts)
 
@@ -250,7 +250,7 @@ class AnswerStore:
         )
 
     def facts(self) -> dict[str, str]:
-        """Return what was remembered beside the rows."""
+        """Return the stored names and values."""
         with self._lock:
             return dict(self._base.execute("SELECT name, value FROM facts"))
 
@@ -267,7 +267,7 @@ class AnswerStore:
         enough: bool = False,
         order: Iterable[int] = (),
     ) -> Entry:
-        """Keep one answer.
+        """Store one answer.
 
         Parameters
         ----------
@@ -278,27 +278,27 @@ class AnswerStore:
         label : str
             The label.
         given : {"yes", "no", "skip"}
-            The answer; "skip" where the annotator cannot tell.
+            The answer; "skip" if the annotator does not know.
         token : str, optional
-            What tells this answer from all others. One that is sent again, because nobody heard
-            that it had arrived, is kept once.
+            Identifies this answer. An answer that is sent again, because its arrival was not
+            confirmed, is stored once.
         enough : bool, default=False
             Whether the stop rule ends the row with this answer.
         order : iterable of int
-            Where that is so, rows from which the annotator gets the next one, as by :meth:`lease`.
+            If so, the rows from which the annotator gets the next one, as in :meth:`lease`.
 
         Returns
         -------
         entry : Entry
         """
         if given not in ANSWERS:
-            raise ValueError(f"{given!r} is no answer; give one of {', '.join(ANSWERS)}.")
+            raise ValueError(f"{given!r} is not an answer; give one of {', '.join(ANSWERS)}.")
         return self._add(annotator, row, given, label, token, enough, order)
 
     def finish(
         self, annotator: str, row: int, *, token: str | None = None, order: Iterable[int] = ()
     ) -> Entry:
-        """Note that a row is done because the annotator says so.
+        """Mark a row as done by the annotator.
 
         Parameters
         ----------
@@ -314,7 +314,7 @@ class AnswerStore:
     def answer_all(
         self, annotator: str, row: int, given: Mapping[str, bool], *, token: str, done: bool = True
     ) -> bool:
-        """Keep answers about several labels of a row that were given elsewhere, and finish it.
+        """Store answers about a row that were given elsewhere, and finish the row.
 
         Parameters
         ----------
@@ -325,14 +325,14 @@ class AnswerStore:
         given : mapping of str to bool
             Label -> whether it holds.
         token : str
-            What tells these answers from all others; given again, they are kept once.
+            Identifies these answers; if they are sent again, they are stored once.
         done : bool, default=True
             Whether the row is done with them.
 
         Returns
         -------
         new : bool
-            Whether they were not there yet.
+            Whether they were new.
         """
         with self._writing():
             if self._sent_before(token) is not None:
@@ -347,21 +347,21 @@ class AnswerStore:
             return True
 
     def undo(self, annotator: str, *, token: str | None = None) -> Entry | None:
-        """Take back what an annotator did last.
+        """Undo the last action of an annotator.
 
-        What the stop rule did since is taken back with it. Answers of other annotators stay.
+        Later actions of the stop rule are undone as well. Answers of other annotators stay.
 
         Parameters
         ----------
         annotator : str
-            Who takes back.
+            Who undoes.
         token : str, optional
             As in :meth:`answer`.
 
         Returns
         -------
         undone : Entry or None
-            What was taken back; None where there was nothing.
+            What was undone; None if there was nothing.
         """
         with self._writing():
             before = self._sent_before(token)
@@ -415,7 +415,7 @@ class AnswerStore:
             yield row, _counting(of_row)
 
     def history(self) -> list[Entry]:
-        """Return all entries in their order, also those that were taken back."""
+        """Return all entries in order, including those that were undone."""
         with self._lock:
             found = self._base.execute(f"SELECT {_FIELDS} FROM entries e ORDER BY id")
             return [Entry(*each) for each in found]
@@ -430,23 +430,23 @@ class AnswerStore:
         enough: int | None = None,
         seconds: float = LEASE_SECONDS,
     ) -> int | None:
-        """Return the row that an annotator has, else the next that nobody has, and hold it.
+        """Return the row that an annotator has, or the next free one, and reserve it.
 
         Parameters
         ----------
         annotator : str
             Who wants to work.
         order : iterable of int
-            Rows, the most useful first. Those that are done are passed over.
+            Rows, the most useful first. Rows that are done are skipped.
         enough : int, optional
             A row of the annotator that the stop rule ends before.
         seconds : float
-            How long nobody else gets the row. Every answer begins this time anew.
+            How long the row is reserved. Every answer restarts this time.
 
         Returns
         -------
         row : int or None
-            None where all rows are done or with others.
+            None if all rows are done or with other annotators.
         """
         with self._writing():
             now = self._clock()
@@ -456,7 +456,7 @@ class AnswerStore:
             return self._leased(annotator, order, now, seconds)
 
     def hold(self, annotator: str, row: int, *, seconds: float = LEASE_SECONDS) -> bool:
-        """Hold a certain row for an annotator; return whether nobody else has it."""
+        """Reserve a given row for an annotator; return whether nobody else has it."""
         with self._writing():
             now = self._clock()
             other = self._base.execute(
@@ -468,7 +468,7 @@ class AnswerStore:
             return other is None
 
     def release(self, annotator: str, row: int) -> None:
-        """Let others have a row that an annotator held."""
+        """Release a row that an annotator had reserved."""
         with self._writing():
             self._base.execute(
                 "DELETE FROM leases WHERE row = ? AND annotator = ?", [row, annotator]
@@ -521,7 +521,7 @@ class AnswerStore:
         order: Iterable[int],
     ) -> Entry:
         if not annotator.strip():
-            raise ValueError("An answer needs the name of its annotator; give one.")
+            raise ValueError("An answer needs the name of its annotator.")
         # One transaction: a disk takes its time for each.
         with self._writing():
             before = self._sent_before(token)

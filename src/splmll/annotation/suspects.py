@@ -33,9 +33,9 @@ class Suspect:
     given : bool
         Whether the row has it now.
     probability : float
-        That it holds.
+        The probability that it applies.
     reason : str
-        Why it is doubted.
+        Why it is suspicious.
     """
 
     row: int
@@ -47,18 +47,18 @@ class Suspect:
 
 @dataclass(frozen=True)
 class SuspectTask:
-    """A label to judge.
+    """A label to check.
 
     Attributes
     ----------
     suspect : Suspect
-        What is doubted.
+        The suspicious label.
     cells : dict of str to str
         The content of the row.
     labels : list of str
         All labels that the row has now.
     judged, total : int
-        How many of the suspects are judged, and how many there are.
+        How many suspects have been checked, and how many there are.
     """
 
     suspect: Suspect
@@ -69,7 +69,7 @@ class SuspectTask:
 
 
 class SuspectQueue:
-    """Suspects one by one, the worst first; what is said about them are answers like others.
+    """Suspects one by one, the most suspicious first; decisions are stored as answers.
 
     Parameters
     ----------
@@ -94,12 +94,12 @@ class SuspectQueue:
         self.label_names = label_names
 
     def next(self, annotator: str) -> SuspectTask | None:
-        """Return the next suspect that nobody has judged; None where there is none.
+        """Return the next unchecked suspect; None if there is none.
 
         Parameters
         ----------
         annotator : str
-            Who judges. Rows with which others are busy are passed over.
+            Who checks. Rows reserved by others are skipped.
 
         Returns
         -------
@@ -139,19 +139,19 @@ class SuspectQueue:
         annotator, row, label, token
             As in :meth:`AnswerStore.answer`.
         given : {"keep", "change", "skip"}
-            Whether the label is right as it stands.
+            Whether the label is right as it is.
 
         Returns
         -------
         task : SuspectTask or None
         """
         if given not in (KEEP, CHANGE, SKIP):
-            raise ValueError(f"{given!r} is no answer; give one of keep, change, skip.")
+            raise ValueError(f"{given!r} is not an answer; give one of keep, change, skip.")
         suspect = next(
             (each for each in self.suspects if each.row == row and each.label == label), None
         )
         if suspect is None:
-            raise ValueError(f"The label {label!r} of row {row} is no suspect.")
+            raise ValueError(f"The label {label!r} of row {row} is not a suspect.")
         holds = suspect.given if given == KEEP else not suspect.given
         said = SKIP if given == SKIP else YES if holds else NO
         self.store.answer(annotator, row, label, said, token=token)
@@ -159,13 +159,13 @@ class SuspectQueue:
         return self.next(annotator)
 
     def undo(self, annotator: str, *, token: str | None = None) -> SuspectTask | None:
-        """Take back what the annotator did last, and return the next suspect."""
+        """Undo the annotator's last action, and return the next suspect."""
         self.store.undo(annotator, token=token)
         return self.next(annotator)
 
 
 def write_suspects(path: str | Path, found: pd.DataFrame) -> None:
-    """Write what :meth:`splmll.SPLMLL.audit` found; rows are counted from 1, as people do.
+    """Write what :meth:`splmll.SPLMLL.audit` found; rows are counted from 1.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ def read_suspects(
     for name in ("row", "given", "probability"):
         values, _ = read_numbers(columns.columns[name])
         if values is None:
-            raise columns.error(f"the column {name!r} holds something else than numbers")
+            raise columns.error(f"the column {name!r} contains values that are not numbers")
         numbers[name] = values
     texts: dict[str, list[Any]] = {
         name: columns.columns[name].to_pylist() for name in ("label", "reason")
@@ -228,8 +228,8 @@ def read_suspects(
     for line, row in enumerate(numbers["row"]):
         if not (row == int(row) and 1 <= row <= table.n_rows):
             raise columns.error(
-                f"there is no row {row:g} in a table of {table.n_rows} rows; give the suspects of "
-                "this table",
+                f"there is no row {row:g}: the table has {table.n_rows} rows; give the suspects "
+                "of this table",
                 line,
             )
         if texts["label"][line] not in known:

@@ -1,7 +1,7 @@
-"""The table that is annotated: its rows for the model, for people, and for the answers.
+"""The table to annotate: its rows for the model, for people, and for the answers.
 
-A row is known by its number and a digest of its content, so that answers never end up at another
-row.
+A row is identified by its number and a digest of its content, so that answers never end up with
+another row.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ _DIGEST_BYTES = 16  # two rows have the same digest once in 2^64 tables
 
 @dataclass(frozen=True, eq=False)
 class AnnotationTable:
-    """Rows that want labels.
+    """Rows to label.
 
     Attributes
     ----------
     path : Path
         The file.
     features : DataFrame
-        The columns that the model takes.
+        The columns of the model.
     columns : dict of str to list
-        All columns but those of labels, as they stand in the file.
+        All columns except those of labels, as they are in the file.
     texts : list of str
         Names of the columns that are texts, which people read first.
     given : ndarray of shape (n_rows, n_labels)
-        What the file says about the labels itself: 1, 0, NaN where nothing. A row without tags is
-        one of which nothing is known.
+        The labels in the file: 1, 0, or NaN if not known. Nothing is known about a row without
+        tags.
     digests : list of str
-        What identifies the content of each row: the columns that the model takes.
+        Identify the content of each row, in the columns of the model.
 
     Examples
     --------
@@ -110,7 +110,7 @@ class AnnotationTable:
         return len(self.features)
 
     def cells(self, row: int) -> dict[str, str]:
-        """Return the cells of a row as people read them: texts first, then what is not empty."""
+        """Return the cells of a row for display: texts first, then other nonempty cells."""
         order = [*self.texts, *(name for name in self.columns if name not in self.texts)]
         shown = {name: self.columns[name][row] for name in order}
         return {
@@ -120,7 +120,7 @@ class AnnotationTable:
         }
 
     def find(self, cells: Mapping[str, Any]) -> list[int]:
-        """Return the rows that have these cells; columns may be missing, and others be there.
+        """Return the rows that have these cells; columns may be missing or additional.
 
         Parameters
         ----------

@@ -15,7 +15,7 @@ def main(arguments: list[str] | None = None) -> None:
     Parameters
     ----------
     arguments : list of str, optional
-        What was typed behind the program's name; by default that of this process.
+        The arguments after the program name; by default those of this process.
     """
     try:
         from splmll.cli.app import main as run

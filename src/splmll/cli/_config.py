@@ -1,6 +1,6 @@
 """Options of ``splmll fit`` in a YAML file: read before the command runs, written after it.
 
-The keys are the names of the options without dashes; what is typed on the command line wins.
+The keys are the names of the options without dashes; options on the command line win.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SUFFIXES = (".yaml", ".yml")
 
 
 def use_config(context: typer.Context, path: Path | None) -> Path | None:
-    """Make the options of a YAML file the defaults of the command: what a callback does.
+    """Make the options of a YAML file the defaults of the command; a callback of the option.
 
     Settings of the method are left in ``context.meta`` for :func:`settings_of`.
     """
@@ -35,14 +35,14 @@ def use_config(context: typer.Context, path: Path | None) -> Path | None:
 
 
 def settings_of(context: typer.Context, typed: list[str]) -> dict[str, Any]:
-    """Return the settings of the method, those of the file and over them those typed."""
+    """Return the settings of the method: those of the file, overridden by those typed."""
     from splmll.tagging.settings import read_setting
 
     return {**context.meta.get(SETTINGS, {}), **dict(map(read_setting, typed))}
 
 
 def check_config_place(path: Path) -> None:
-    """Refuse a place to which no YAML file can be written."""
+    """Refuse a path where no YAML file can be written."""
     from splmll.tagging.output import check_suffix, check_writable
 
     check_suffix(path, _SUFFIXES, "options are")
@@ -81,7 +81,7 @@ def _read(path: Path) -> dict[str, Any]:
         ) from error
     if not isinstance(found, dict):
         raise DatasetError(
-            "there are no options in it; write one per line, such as `labels: tags`", path=path
+            "it contains no options; write one per line, such as `labels: tags`", path=path
         )
     return {str(name).replace("-", "_"): value for name, value in found.items()}
 
@@ -93,8 +93,8 @@ def _check_keys(found: dict[str, Any], known: list[str], path: Path) -> None:
     for name in found:
         if name not in known:
             raise DatasetError(
-                f"there is no option {name!r}.{suggestion(name, known)} "
-                f"A file may hold {listed(known)}.",
+                f"there is no option {name!r}.{suggestion(name, known)} The options are "
+                f"{listed(known)}.",
                 path=path,
             )
 
@@ -107,7 +107,7 @@ def _settings(value: Any, path: Path) -> dict[str, Any]:
         return {}
     if not isinstance(value, dict):
         raise DatasetError(
-            "`settings:` is followed by one setting per line, indented, such as `cv: 3`",
+            "write one setting per line, indented, below `settings:`, such as `cv: 3`",
             path=path,
         )
     # YAML takes 1e-3 for a word.

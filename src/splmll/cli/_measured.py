@@ -16,14 +16,14 @@ FEW_LABELS = 10  # so many are shown in one table, more as the best and the wors
 MOST_LANDMARKS = 10  # so many are shown, the strongest
 LEAST_SHOWN = 0.0005  # less would be printed as zero
 _HOW = {
-    "out of fold": "out of fold: each row by a model that had not seen it",
+    "out of fold": "out of fold: by models that had not seen the rows",
     "held out": "on {rows} that were held out",
     "other rows": "on {rows}",
 }
 
 
 def show_measured(measured: Measured, title: str, *, every_label: bool = False) -> None:
-    """Print the measures, beside them those of the embedding alone, and the labels."""
+    """Print the measures, those of the embedding alone next to them, and the labels."""
     from splmll.metrics import MEASURES
 
     how = _HOW[measured.how].format(rows=counted(measured.n_rows, "row"))
@@ -61,7 +61,7 @@ def show_landmarks(tagger: Tagger, *, every: bool = False, short: bool = False) 
     every : bool, default=False
         Whether to list all landmarks, also those that carry only themselves.
     short : bool, default=False
-        Whether to print their strength and what they carry only, a line each.
+        Whether to print only their strength and what they carry, one line each.
     """
     found, n_labels = tagger.landmarks(), len(tagger.label_names)
     carrying = found[found["carries"].map(len) > 0]
@@ -80,7 +80,7 @@ def show_landmarks(tagger: Tagger, *, every: bool = False, short: bool = False) 
                 (
                     name,
                     *(_number(float(line[each])) for each in numbers),
-                    ", ".join(line["carries"]) or "itself alone",
+                    ", ".join(line["carries"]) or "only itself",
                 )
                 for name, line in shown.iterrows()
             ),
@@ -97,7 +97,7 @@ def show_landmarks(tagger: Tagger, *, every: bool = False, short: bool = False) 
 
 
 def embedding_name(embedding: Any) -> str:
-    """Return what an embedding is, in a word or a few.
+    """Return a short name of an embedding.
 
     Examples
     --------
@@ -124,12 +124,14 @@ def counted(number: int, one: str, several: str | None = None) -> str:
 
 
 def _show_best_and_worst(measured: Measured) -> None:
-    """Print the labels that have enough rows to tell: all of a few, else both ends."""
+    """Print labels with enough rows to judge: all if they are few, otherwise both ends."""
     enough = measured.best(len(measured.labels), ENOUGH_ROWS)
     left_out = int((measured.labels["rows"] > 0).sum()) - len(enough)
-    rest = f"; {counted(left_out, 'label has', 'labels have')} too few to tell" if left_out else ""
+    rest = f"; {counted(left_out, 'label has', 'labels have')} too few to judge" if left_out else ""
     if not len(enough):
-        typer.echo(f"No label has {ENOUGH_ROWS} of these rows: too few to tell which do well.\n")
+        typer.echo(
+            f"No label has {ENOUGH_ROWS} of these rows or more: too few to judge which do well.\n"
+        )
     elif len(enough) <= FEW_LABELS:
         _show_labels(f"Labels, best first{rest}", enough)
     else:

@@ -1,4 +1,4 @@
-"""How far a long command is, on the standard error: a bar with the time left, or plain lines."""
+"""The progress of a long command on standard error: a bar with the time left, or plain lines."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from rich.text import Text
 
 
 class TimeLeft(ProgressColumn):
-    """The time that the rest will take, if it goes on as it began."""
+    """The time that the rest will take at the same speed."""
 
     def render(self, task: Task) -> Text:
-        """Return the time left; nothing before it can be told."""
+        """Return the time left, or nothing while it is not known."""
         began, share = task.fields.get("began"), task.completed
         if task.total is None or began is None or share <= began[1] or task.finished:
             return Text("")
@@ -25,7 +25,7 @@ class TimeLeft(ProgressColumn):
 
 
 class Stages:
-    """Says what is being done, one stage after the other, and how far all of it is.
+    """Shows what is being done, one stage after the other, and the overall progress.
 
     On a terminal there is a bar with the time left. Elsewhere a stage is one line, written when it
     begins.
@@ -49,7 +49,7 @@ class Stages:
             self._task = self._bars.add_task("", total=None, began=None)
 
     def __call__(self, what: str, share: float | None = None) -> None:
-        """Say what is being done, and which share of all is done; None where nobody knows."""
+        """Show what is being done, and the share that is done; None if it is not known."""
         begins, self._what = what != self._what, what
         if self._bars is None:
             if begins:

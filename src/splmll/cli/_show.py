@@ -29,7 +29,7 @@ def show_json(value: Any) -> None:
 
 
 def show_text(text: str) -> None:
-    """Print a paragraph, broken into lines of the width of the terminal."""
+    """Print a paragraph, wrapped to the width of the terminal."""
     Console(highlight=False).print(Text(text))
 
 
@@ -40,7 +40,7 @@ def show_table(
     *,
     one_line: bool = False,
 ) -> None:
-    """Print a table; numbers stand at the right. With ``one_line`` long words are cut off."""
+    """Print a table; numbers are right-aligned. With ``one_line`` long words are cut off."""
     table = Table(box=None)
     rows = [list(line) for line in lines]
     for number, column in enumerate(columns):
@@ -65,7 +65,7 @@ def show_table(
 def show_written(
     tags_per_row: Counter[int], out: Path, *, without_words: int = 0, as_json: bool = False
 ) -> None:
-    """Say how many rows got how many tags (tags -> rows), and where they are."""
+    """Print how many rows got how many tags (tags -> rows), and where they are."""
     n_rows, empty = tags_per_row.total(), tags_per_row[0]
     n_tags = sum(tags * rows for tags, rows in tags_per_row.items())
     if as_json:
@@ -85,14 +85,14 @@ def show_written(
     if without_words:
         have = "row has" if without_words == 1 else "rows have"
         typer.echo(
-            f"{without_words:,} {have} no word that the model knows; what they got says nothing "
-            "about their texts."
+            f"{without_words:,} {have} no word that the model knows, so their texts did not "
+            "influence their tags."
         )
     typer.echo(out)
 
 
 def working(what: str) -> Any:
-    """Return a context that says on a terminal what takes its time, and nothing elsewhere."""
+    """Return a context that shows on a terminal what is being done, and nothing elsewhere."""
     return Console(stderr=True, quiet=not sys.stderr.isatty()).status(what)
 
 

@@ -1,4 +1,4 @@
-"""``splmll annotate``: a page that asks people the fewest questions, and what they answered."""
+"""``splmll annotate``: a page that asks people as few questions as possible."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ def annotate(
     table: Annotated[
         Path | None,
         typer.Argument(
-            help="Rows that want labels: a CSV, TSV or Parquet table with the columns of the "
-            "model.",
+            help="Rows to label: a CSV, TSV or Parquet table with the columns of the model.",
             metavar="TABLE",
             show_default="the one of the answers",
         ),
@@ -28,34 +27,40 @@ def annotate(
     model: Annotated[
         Path | None,
         typer.Option(
-            help="What `splmll fit` wrote.", metavar="MODEL", show_default="the one of the answers"
+            help="A model written by `splmll fit`.",
+            metavar="MODEL",
+            show_default="the one of the answers",
         ),
     ] = None,
     answers: Annotated[
-        Path, typer.Option(help="Where the answers are kept, an SQLite file.", metavar="FILE")
+        Path, typer.Option(help="The SQLite file in which answers are stored.", metavar="FILE")
     ] = Path("answers.sqlite"),
     train: Annotated[
         Path | None,
         typer.Option(
-            help="The table that the model learned from; retraining learns from it, too.",
+            help="The table that the model learned from; retraining also learns from it.",
             metavar="FILE",
             show_default="the answers alone",
         ),
     ] = None,
     suspects: Annotated[
         Path | None,
-        typer.Option(help="What `splmll audit` found in the table, to judge.", metavar="FILE"),
+        typer.Option(
+            help="Suspicious labels that `splmll audit` found in the table, to check.",
+            metavar="FILE",
+        ),
     ] = None,
     enough: Annotated[
         float,
         typer.Option(
             help="Go to the next row when fewer wrong labels than this are expected in it, or "
-            "every label is certain to 95%; 0 asks about every label.",
+            "when every label is 95% certain; 0 asks about every label.",
             min=0.0,
         ),
     ] = 0.5,
     annotator: Annotated[
-        str | None, typer.Option(help="The name that the page proposes.", show_default="yours")
+        str | None,
+        typer.Option(help="The annotator name that the page suggests.", show_default="yours"),
     ] = None,
     port: Port = 8000,
     host: Host = "127.0.0.1",
@@ -63,31 +68,33 @@ def annotate(
     export: Annotated[
         Path | None,
         typer.Option(
-            help="Write the rows with a column for each label, empty where it is not known, to a "
-            ".csv or .parquet file, and end.",
+            help="Write the rows with a column for each label, empty if it is not known, to a "
+            ".csv or .parquet file, and exit.",
             metavar="FILE",
         ),
     ] = None,
     import_label_studio: Annotated[
         Path | None,
-        typer.Option(help="Take annotations of Label Studio as answers, and end.", metavar="FILE"),
+        typer.Option(
+            help="Import annotations from Label Studio as answers, and exit.", metavar="FILE"
+        ),
     ] = None,
     export_label_studio: Annotated[
         Path | None,
         typer.Option(
-            help="Write the rows as tasks with predictions for Label Studio, and end.",
+            help="Write the rows as tasks with predictions for Label Studio, and exit.",
             metavar="FILE",
         ),
     ] = None,
 ) -> None:
-    """Ask people about the labels of rows, as few questions as it takes, on a page.
+    """Ask people about the labels of rows on a page, with as few questions as possible.
 
-    The model chooses the rows from which it learns most and the labels whose answers tell most
-    about the others. Every answer is kept in one SQLite file as it is given; closing and opening
-    again goes on where it was. Several annotators may work at the same time.
+    The model chooses the rows from which it learns most and the labels whose answers say most about
+    the others. Every answer is stored in one SQLite file as soon as it is given, so you can stop
+    and continue at any time. Several annotators can work at the same time.
 
-    Rows that have tags in the table already are not asked about. A retrained model takes the place
-    of MODEL.
+    The page does not ask about rows that already have tags in the table. A retrained model replaces
+    MODEL.
 
     Examples
     --------
@@ -112,7 +119,8 @@ def annotate(
     table, model = _places(answers, table, model)
     if train is not None and existing_file(train).resolve() == table.resolve():
         raise ValueError(
-            f"{train}: this is the table itself, whose tags count anyway; leave out --train."
+            f"{train}: this is the table to annotate, whose tags are used anyway; leave out "
+            "--train."
         )
     if not (export or import_label_studio or export_label_studio):
         from splmll.cli.serve import run_service
@@ -138,7 +146,7 @@ def _exchange(
     import_label_studio: Path | None,
     export_label_studio: Path | None,
 ) -> None:
-    """Do what was asked for with the answers; annotations are taken in before any are written."""
+    """Import or export answers as requested; imports come first."""
     from splmll.annotation import AnnotationTable, AnswerStore, known_labels
     from splmll.annotation.export import fit_command, write_answers
     from splmll.annotation.label_studio import read_annotations
@@ -190,14 +198,14 @@ def _write_tasks(path: Path, rows: AnnotationTable, store: AnswerStore, tagger: 
 
 
 def _places(answers: Path, table: Path | None, model: Path | None) -> tuple[Path, Path]:
-    """Return the table and the model, where they are not given those of the answers."""
+    """Return the table and the model; if they are not given, those of the answers."""
     from splmll.annotation import AnswerStore
 
     facts: dict[str, str] = {}
     if table is None or model is None:
         if not answers.exists():
             raise ValueError(
-                f"{answers}: there are no answers yet. Begin with `splmll annotate TABLE --model "
+                f"{answers}: there are no answers yet. Start with `splmll annotate TABLE --model "
                 "MODEL`, or name the file with --answers."
             )
         with AnswerStore(answers) as store:
@@ -205,10 +213,10 @@ def _places(answers: Path, table: Path | None, model: Path | None) -> tuple[Path
     found = []
     for given, name, word in ((table, "table", "TABLE"), (model, "model", "--model MODEL")):
         if given is None and name not in facts:
-            raise ValueError(f"{answers}: these answers know no {name}; give {word}.")
+            raise ValueError(f"{answers}: these answers do not name a {name}; give {word}.")
         place = given or Path(facts[name])
         if not place.exists():
-            raise ValueError(f"{place}: there is no such {name}; give {word}.")
+            raise ValueError(f"{place}: this {name} does not exist; give {word}.")
         found.append(place)
     return found[0], found[1]
 

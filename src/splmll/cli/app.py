@@ -1,7 +1,7 @@
 """The program ``splmll``: its commands, and how it ends.
 
 Bad input ends with status 2, a failure with 1, in both cases with a line or two that say what to
-do; ``--debug`` shows the whole story.
+do; ``--debug`` shows the full traceback.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def main(arguments: list[str] | None = None) -> None:
     Parameters
     ----------
     arguments : list of str, optional
-        What was typed behind the program's name; by default that of this process.
+        The arguments after the program name; by default those of this process.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in arguments
@@ -145,11 +145,11 @@ def main(arguments: list[str] | None = None) -> None:
     except OSError as error:
         status = _tell(f"{_file_problem(error)}.", FAILURE, debug)
     except MemoryError as error:
-        few = "There is not enough memory. Give fewer rows or columns, or fit with --stream."
+        few = "There is not enough memory. Use fewer rows or columns, or fit with --stream."
         status = _tell(str(error) or few, FAILURE, debug)
     except Exception as error:
         kind = type(error).__name__
-        status = _tell(f"{kind}: {error}\nThe option --debug shows where.", FAILURE, debug)
+        status = _tell(f"{kind}: {error}\nRun again with --debug to see where.", FAILURE, debug)
     finally:
         sys.unraisablehook = hook
     if status == INTERRUPTED:
@@ -159,14 +159,14 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _print_everything() -> None:
-    """Write characters that the terminal does not have by their numbers: a fit is not lost."""
+    """Write characters that the terminal cannot show by their numbers: no fit is lost."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="backslashreplace")
 
 
 def _tell_usage(error: Any, debug: bool) -> int:
-    """Say what was typed wrongly, and where the options are explained."""
+    """Say what was wrong with the input, and where the options are explained."""
     message = error.format_message()
     if not message:
         return int(error.exit_code)  # the help that `splmll` alone prints is the message

@@ -21,7 +21,7 @@ def audit(
     ignore: Ignore = None,
     delimiter: Delimiter = None,
     min_count: MinCount = None,
-    seed: Annotated[int, typer.Option(help="The same seed finds the same.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same result.", min=0)] = 0,
     jobs: Jobs = None,
     out: Annotated[
         Path | None,
@@ -29,10 +29,10 @@ def audit(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the suspects as JSON.")] = False,
 ) -> None:
-    """Find labels that are probably wrong or missing, worst first, and say why.
+    """Find labels that are probably wrong or missing, most suspicious first, and say why.
 
-    Every label is judged by models that had not seen its row, and by the other labels of the row.
-    It takes about two fits. To go through what it found on a page, give the file to `splmll
+    Every label is judged by models that have not seen its row, and by the other labels of the row.
+    This takes about as long as two fits. To check the suspects on a page, pass the file to `splmll
     annotate --suspects`.
 
     Examples
@@ -75,5 +75,5 @@ def audit(
             ["row", "label", "given", "probability", "reason"],
             written.head(SHOWN).itertuples(index=False),
         )
-        typer.echo(f"To judge them: splmll annotate {file} --model MODEL --suspects {out}")
+        typer.echo(f"To check them: splmll annotate {file} --model MODEL --suspects {out}")
         typer.echo(out)

@@ -14,55 +14,65 @@ def benchmark(
     ] = Path("benchmark"),
     data: Annotated[
         list[str] | None,
-        typer.Option(help="Only this data set; may be given again.", show_default="all sixteen"),
+        typer.Option(help="Only this data set; can be repeated.", show_default="all sixteen"),
     ] = None,
     methods: Annotated[
         list[str] | None,
         typer.Option(
-            "--methods", "-m", help="A method, or several with commas.", show_default="all"
+            "--methods", "-m", help="A method, or several separated by commas.", show_default="all"
         ),
     ] = None,
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="Minutes: 160 rows of six small sets, ten methods."),
+        typer.Option(
+            "--quick", help="A run of minutes: 160 rows of six small data sets, ten methods."
+        ),
     ] = False,
     searched: Annotated[
         bool,
         typer.Option("--searched", help="The second table: the same search for every method."),
     ] = False,
-    seeds: Annotated[int, typer.Option(help="How often methods with randomness run.", min=1)] = 1,
+    seeds: Annotated[
+        int, typer.Option(help="Number of repetitions for methods that use random numbers.", min=1)
+    ] = 1,
     plan: Annotated[
-        bool, typer.Option("--plan", help="Say what would run and how long it takes; run nothing.")
+        bool,
+        typer.Option(
+            "--plan", help="Show what would run and how long it would take, without running it."
+        ),
     ] = False,
     redo: Annotated[
         list[str] | None,
-        typer.Option(help="Throw away this method's results on these sets and run it again."),
+        typer.Option(help="Discard this method's results on these data sets and run it again."),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(help="Cells at the same time.", show_default="one on every core")
+        int | None,
+        typer.Option(help="Number of cells to run in parallel.", show_default="one per core"),
     ] = None,
     scheduler: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler, such as tcp://10.0.0.1:8786.")
     ] = None,
     processor_limit: Annotated[
-        float, typer.Option(help="Processor seconds that one cell may take.")
+        float, typer.Option(help="Limit for one cell in CPU seconds.")
     ] = 900.0,
-    memory_limit: Annotated[float, typer.Option(help="Megabytes that one cell may hold.")] = 8000.0,
+    memory_limit: Annotated[
+        float, typer.Option(help="Memory limit for one cell in megabytes.")
+    ] = 8000.0,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Run failed cells again.")
     ] = False,
     freeze: Annotated[
         Path | None,
         typer.Option(
-            help="Also merge the results into this table, such as the one of the library.",
+            help="Also merge the results into this table, such as the one included in the library.",
             metavar="FILE.csv.gz",
         ),
     ] = None,
 ) -> None:
-    """Run the open benchmark, or go on with it, and show what came out.
+    """Run or resume the open benchmark and show the results.
 
-    The cheap cells run first. Every finished one is kept: stop it at any moment and give the same
-    command again.
+    The cheap cells run first. Every finished cell is kept: you can stop the run at any moment and
+    resume it with the same command.
 
     Examples
     --------
@@ -100,12 +110,12 @@ def benchmark(
     hours = suite.seeds * 1.8 * kept["seconds"].sum() / 3600 / max(1, n_jobs)
     duration = f"{hours:.1f} hours" if hours >= 1 else f"{max(1, round(60 * hours))} minutes"
     typer.echo(
-        f"{len(kept)} cells; all of them take about {duration} with {n_jobs} at the same time, by "
-        "a guess from measured cells."
+        f"{len(kept)} cells; estimated from measured cells, all of them take about {duration} "
+        f"with {n_jobs} in parallel."
     )
     if len(left_out):
         pairs = ", ".join(f"{d} {m}" for d, m in zip(left_out["data"], left_out["method"]))
-        typer.echo(f"Left out, since they would run far beyond the limit: {pairs}.")
+        typer.echo(f"Left out, because they would run far beyond the limit: {pairs}.")
     if plan:
         return
     table = suite.run(

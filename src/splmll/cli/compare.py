@@ -1,4 +1,4 @@
-"""``splmll compare``: methods side by side on data of the paper or one's own."""
+"""``splmll compare``: compare methods on the paper's data or your own."""
 
 from __future__ import annotations
 
@@ -25,15 +25,13 @@ def compare(
         typer.Option(
             "--methods",
             "-m",
-            help="A method, or several with commas: BR,ML-kNN,SPL-MLL.",
+            help="A method, or several separated by commas: BR,ML-kNN,SPL-MLL.",
             show_default="all",
         ),
     ] = None,
     method: Annotated[
         list[str] | None,
-        typer.Option(
-            help="An estimator of your own; may be given again.", metavar="package.module:Class"
-        ),
+        typer.Option(help="Your own estimator; can be repeated.", metavar="package.module:Class"),
     ] = None,
     labels: Labels = None,
     text: Text = None,
@@ -42,26 +40,29 @@ def compare(
     min_count: MinCount = None,
     test: Annotated[
         Path | None,
-        typer.Option(help="A file of test rows: with the one file given, one data set."),
+        typer.Option(help="A file of test rows, for a single file of training rows."),
     ] = None,
     protocol: Annotated[
         str | None,
         typer.Option(help="held-out, cv, paper or resubstitution.", show_default="held-out"),
     ] = None,
     folds: Annotated[
-        int | None, typer.Option(help="Cross-validation with so many folds.", min=2)
+        int | None, typer.Option(help="Number of folds for cross-validation.", min=2)
     ] = None,
     repetitions: Annotated[
         int | None,
         typer.Option(
             "--repetitions",
             "--repeats",
-            help="How often, each with another seed.",
-            show_default="by protocol",
+            help="Number of repetitions, each with another seed.",
+            show_default="depends on the protocol",
         ),
     ] = None,
     preprocessing: Annotated[
-        str, typer.Option(help="Features of all methods: none, standard, minmax or suited.")
+        str,
+        typer.Option(
+            help="Scaling of the features for all methods: none, standard, minmax or suited."
+        ),
     ] = "none",
     threshold: Annotated[
         str, typer.Option(help="own (each method's), a rule such as micro_f1, or a number.")
@@ -71,34 +72,36 @@ def compare(
         bool,
         typer.Option(
             "--with-published",
-            help="Beside the benchmark's results: data sets of it, or a CSV file of your own "
-            "results with the columns data, method, measure, value.",
+            help="Compare with the benchmark's results: give its data sets, or a CSV file of "
+            "your own results with the columns data, method, measure, value.",
         ),
     ] = False,
     out: Annotated[
         Path, typer.Option(help="Folder for the table, the report and the store.")
     ] = Path("comparison"),
     jobs: Annotated[
-        int | None, typer.Option(help="Units at the same time.", show_default="one on every core")
+        int | None,
+        typer.Option(help="Number of units to run in parallel.", show_default="one per core"),
     ] = None,
     backend: Annotated[str, typer.Option(help="joblib, or dask for a local cluster.")] = "joblib",
     scheduler: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler, such as tcp://10.0.0.1:8786.")
     ] = None,
     time_limit: Annotated[
-        float | None, typer.Option(help="Seconds that one fit may take.", show_default="none")
+        float | None, typer.Option(help="Time limit for one fit in seconds.", show_default="none")
     ] = None,
     memory_limit: Annotated[
-        float | None, typer.Option(help="Megabytes that one fit may hold.", show_default="none")
+        float | None,
+        typer.Option(help="Memory limit for one fit in megabytes.", show_default="none"),
     ] = None,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Do failed units again.")
+        bool, typer.Option("--retry-failed", help="Run failed units again.")
     ] = False,
-    seed: Annotated[int, typer.Option(help="The seed from which all others come.")] = 0,
+    seed: Annotated[int, typer.Option(help="The seed from which all others are derived.")] = 0,
 ) -> None:
-    """Compare methods on one or more data sets and show who is best at what.
+    """Compare methods on one or more data sets and show which is best at what.
 
-    Every finished unit is kept: the same command given again goes on where it was.
+    Every finished unit is kept, so the same command resumes an interrupted run.
 
     Examples
     --------
@@ -130,7 +133,7 @@ def compare(
     if folds is not None:
         if protocol not in (None, "cv"):
             raise typer.BadParameter(
-                f"--folds is cross-validation; leave out --protocol {protocol}."
+                f"--folds means cross-validation; leave out --protocol {protocol}."
             )
         asked = CrossValidation(n_folds=folds)
     reading: dict[str, Any] = {"delimiter": delimiter, "min_count": min_count}
@@ -158,7 +161,7 @@ def compare(
 
 
 def own_estimator(place: str) -> tuple[str, Any]:
-    """Return name and instance of a class that is given as ``package.module:Class``.
+    """Return the name and an instance of a class given as ``package.module:Class``.
 
     Examples
     --------
@@ -169,7 +172,7 @@ def own_estimator(place: str) -> tuple[str, Any]:
     module, colon, name = place.partition(":")
     if not (module and colon and name):
         raise ValueError(
-            f"{place!r} names no class: write package.module:Class, such as "
+            f"{place!r} is not the name of a class: write package.module:Class, such as "
             "sklearn.tree:DecisionTreeClassifier."
         )
     if "" not in sys.path:
@@ -183,7 +186,7 @@ def own_estimator(place: str) -> tuple[str, Any]:
     estimator = found() if isinstance(found, type) else found
     if not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
         raise ValueError(
-            f"{place} is no scikit-learn classifier: it needs fit, predict and get_params "
+            f"{place} is not a scikit-learn classifier: it needs fit, predict and get_params "
             "(inherit from sklearn.base.BaseEstimator)."
         )
     return name, estimator
@@ -198,7 +201,7 @@ def _sources(
     from splmll.tagging.files import read_alike
 
     if test is not None and (len(data) != 1 or data[0] in dataset_names()):
-        raise typer.BadParameter("--test goes with one file of training rows.")
+        raise typer.BadParameter("--test needs exactly one file of training rows.")
     told = bool(labels or any(reading.values()))
     sources: list[str | Dataset] = []
     for each in data:
@@ -220,7 +223,7 @@ def _sources(
 def _for_columns(
     sources: Sequence[str | Dataset], names: list[str], own: dict[str, Any]
 ) -> list[Any] | None:
-    """Return the methods; for a table of columns each behind the steps that make features."""
+    """Return the methods; for a table, each after the steps that make features."""
     from splmll.catalogue import METHODS
     from splmll.tagging.pipeline import build_pipeline, known_method
 
@@ -228,7 +231,7 @@ def _for_columns(
     if not tables:
         return [*names, *own.items()] or None
     if len(sources) > 1:
-        raise typer.BadParameter("Compare one table at a time: each has features of its own.")
+        raise typer.BadParameter("Compare one table at a time: each table has its own features.")
     wanted = names or ([] if own else [*METHODS, "SPL-MLL"])
     pipelines: list[Any] = [
         (known_method(name), build_pipeline(tables[0], name)) for name in wanted
@@ -248,7 +251,7 @@ def _beside_published(
     scheduler: str | None,
     retry_failed: bool,
 ) -> None:
-    """Show own methods, or a table of own results, among the benchmark's."""
+    """Show the user's methods, or a table of results, among the benchmark's."""
     from splmll.experiments.benchmark import Benchmark, frozen_results
     from splmll.experiments.benchmark.analysis import Standing
     from splmll.experiments.benchmark.frozen import merge, read_own_results
@@ -258,7 +261,7 @@ def _beside_published(
         mine = read_own_results(data[0])
     else:
         if not own and not names:
-            raise typer.BadParameter("Say which method: --method package.module:Class, or -m.")
+            raise typer.BadParameter("Name a method with --method package.module:Class or -m.")
         suite = Benchmark(out, data=data, methods=names or [], own=own)
         mine = suite.run(n_jobs, scheduler=scheduler, retry_failed=retry_failed)
     there = set(mine["data"])

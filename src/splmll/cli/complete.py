@@ -1,4 +1,4 @@
-"""``splmll complete``: all labels of rows for which people have answered some."""
+"""``splmll complete``: all labels of rows for which people have answered some questions."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def complete(
     file: Annotated[
         Path,
         typer.Argument(
-            help="A table with the columns of the model, and columns of labels: 1, 0, or nothing "
-            "where unknown.",
+            help="A table with the columns of the model and columns of labels: 1, 0, or empty if "
+            "not known.",
             metavar="FILE",
         ),
     ],
@@ -27,11 +27,11 @@ def complete(
     formulas: Formulas = False,
     json: RowsAsJson = False,
 ) -> None:
-    """Complete all labels from the rows and from the labels that are known.
+    """Fill in all labels from the rows and the known labels.
 
-    A label has a column with its name, or with `label:` before it as `splmll annotate --export`
-    writes them; labels that nobody was asked about need none. What is known keeps its value. In a
-    column of tags, a row without any is one of which nothing is known.
+    The column of a label has its name, with or without the prefix `label:`, which `splmll annotate
+    --export` writes; labels that nobody was asked about need no column. Known labels keep their
+    values. In a column of tags, an empty cell means that nothing is known about the row.
 
     Examples
     --------
@@ -57,8 +57,8 @@ def complete(
     if np.isnan(known).all():
         columns = [f"{LABEL_PREFIX}{name}" for name in tagger.label_names]
         raise DatasetError(
-            f"nothing is known of any label; give columns such as {listed(columns[:3])} with 1 and "
-            "0, or take `splmll predict`",
+            f"no label is known; add columns such as {listed(columns[:3])} with 1 and 0, or use "
+            "`splmll predict`",
             path=file,
         )
     write_completed(

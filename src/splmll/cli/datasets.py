@@ -12,7 +12,7 @@ from splmll.cli._show import show_json, show_table
 def datasets(
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """List the data sets that other commands and load_dataset take by name, and their size.
+    """List the named data sets, for other commands and load_dataset, with their sizes.
 
     Examples
     --------

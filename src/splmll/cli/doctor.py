@@ -1,4 +1,4 @@
-"""``splmll doctor``: what will go wrong with a file or a model, before it does."""
+"""``splmll doctor``: problems in a file or a model, before they do harm."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def doctor(
     subject: Annotated[
         Path,
         typer.Argument(
-            help="Rows with tags, as `splmll fit` reads them; or what it wrote.",
+            help="A table with tags, as for `splmll fit`, or a model that it wrote.",
             metavar="FILE|MODEL",
         ),
     ],
@@ -31,27 +31,28 @@ def doctor(
     ] = None,
     text: Annotated[
         list[str] | None,
-        typer.Option(help="A column of texts; may be given again.", metavar="COLUMN"),
+        typer.Option(help="A column of texts; can be repeated.", metavar="COLUMN"),
     ] = None,
     ignore: Annotated[
         list[str] | None,
-        typer.Option(help="A column to leave out; may be given again.", metavar="COLUMN"),
+        typer.Option(help="A column to leave out; can be repeated.", metavar="COLUMN"),
     ] = None,
     delimiter: Delimiter = None,
     test: Annotated[
         Path | None,
-        typer.Option(help="Other rows with tags, kept to measure on.", metavar="FILE"),
+        typer.Option(help="Test rows with tags.", metavar="FILE"),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Look for what will go wrong, and say what to do about it.
+    """Find problems in a file or a model, and say what to do about them.
 
     In a file: labels that are constant, rare, identical or spelled in two ways; rows that are in
-    training and test, repeated or without labels; columns that are constant, empty, ids, of very
-    different size or taken for something else. In a model: landmarks that save or carry nothing,
-    labels and thresholds on the edge, other versions of libraries, damage.
+    both training and test, repeated or without labels; columns that are constant, empty, ids, on
+    very different scales or mistaken for another kind. In a model: landmarks that save or carry
+    nothing, labels that are always or never predicted, extreme thresholds, other library versions,
+    damage.
 
-    The status is 1 if an error was found, and 0 if there are only warnings and notes, or nothing.
+    The exit status is 1 if an error was found, and 0 otherwise, even with warnings and notes.
 
     Examples
     --------
@@ -94,7 +95,7 @@ def _of_model(subject: Path, test: Path | None, given: list[str]) -> list[Findin
     if given:
         options = " and ".join(f"--{name}" for name in given)
         raise ValueError(
-            f"{subject}: folders and zip files are taken for models, which know their columns; "
+            f"{subject}: folders and zip files are read as models, which know their columns; "
             f"leave out {options}, or give a file with rows."
         )
     if test is None:
@@ -139,7 +140,7 @@ def _show(found: list[Finding], counts: dict[str, int]) -> None:
             console.print(Text(f"{_INDENT}{line}"), soft_wrap=True)
         console.print()
     if not found:
-        console.print("Nothing to complain about.")
+        console.print("No problems found.")
         return
     parts = [f"{n} {name}{'s' * (n > 1)}" for name, n in counts.items() if n]
     console.print(f"{', '.join(parts)}.")

@@ -15,7 +15,7 @@ def evaluate(
     file: Annotated[
         Path | None,
         typer.Argument(
-            help="A file like the one it learned from.",
+            help="A file with the same columns as the training file.",
             metavar="[FILE]",
             show_default="what the fit measured",
         ),
@@ -27,7 +27,7 @@ def evaluate(
 ) -> None:
     """Measure a model on rows with tags that it has not learned from.
 
-    Without a file it shows again what `splmll fit` measured.
+    Without a file, show again what `splmll fit` measured.
 
     Examples
     --------
@@ -54,6 +54,7 @@ def evaluate(
     show_measured(measured, tagger.method, every_label=every)
     if measured.unknown_labels:
         typer.echo(
-            f"Not measured, because the model never saw them: {listed(measured.unknown_labels)}.",
+            "Not measured, because the model has never seen them: "
+            f"{listed(measured.unknown_labels)}.",
             err=True,
         )

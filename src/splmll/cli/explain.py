@@ -1,4 +1,4 @@
-"""``splmll explain``: which landmarks carried which label of a row."""
+"""``splmll explain``: which landmarks contributed to the labels of a row."""
 
 from __future__ import annotations
 
@@ -23,14 +23,16 @@ def explain(
     file: Annotated[
         Path, typer.Argument(help="A table with the columns of the model.", metavar="FILE")
     ],
-    row: Annotated[int, typer.Option(help="Which row, counted from 1.", min=1)] = 1,
-    top: Annotated[int, typer.Option(help="How many landmarks for each label.", min=1)] = 5,
+    row: Annotated[int, typer.Option(help="The row, counted from 1.", min=1)] = 1,
+    top: Annotated[
+        int, typer.Option(help="Number of landmarks to show for each label.", min=1)
+    ] = 5,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Show for each label of a row what the landmarks added to its score.
+    """Show what the landmarks added to the score of each label of a row.
 
-    The base is what the label scores in any row. Where no label is predicted, the three with the
-    highest scores are shown.
+    The base is the part of the score that is the same for every row. If no label is predicted, the
+    three with the highest scores are shown.
 
     Examples
     --------

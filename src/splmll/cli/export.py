@@ -17,7 +17,8 @@ def export(
     single: Annotated[
         bool,
         typer.Option(
-            "--float32", help="Take numbers in single precision, for runtimes without double."
+            "--float32",
+            help="Use single precision for inputs, for runtimes without double precision.",
         ),
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
@@ -25,11 +26,11 @@ def export(
     """Write a model as an ONNX file, which runs without Python and without this program.
 
     It has the input `features` (the numeric columns in their order), `categories` if there are
-    columns of categories, and the outputs `labels`, `scores` and `probabilities`. Its metadata
-    name columns, labels and landmarks. Where onnxruntime is installed, the file is run on a few
-    rows and compared with the model.
+    columns of categories, and the outputs `labels`, `scores` and `probabilities`. The metadata
+    contain the names of columns, labels and landmarks. If onnxruntime is installed, the file is run
+    on a few rows and compared with the model.
 
-    SPL-MLL and the linear methods can be exported, columns of texts cannot.
+    SPL-MLL and the linear methods can be exported; text columns cannot.
 
     Examples
     --------
@@ -67,7 +68,10 @@ def export(
         typer.echo(f"Input {name}: {_counted(columns)}.")
     typer.echo(f"Outputs labels, scores and probabilities: {_counted(tagger.label_names)}.")
     if difference is None:
-        typer.echo('Not compared with the model: pip install "splmll[onnx]" for onnxruntime.')
+        typer.echo(
+            "Not compared with the model, because onnxruntime is missing: pip install "
+            '"splmll[onnx]".'
+        )
     else:
         typer.echo(f"onnxruntime gives the same scores; largest difference {difference:.1e}.")
 

@@ -34,7 +34,7 @@ def fit(
         bool | None,
         typer.Option(
             "--char-ngrams/--no-char-ngrams",
-            help="Pieces of words as features, too: better, and slower.",
+            help="Also use pieces of words as features: better, but slower.",
             show_default="for short texts",
         ),
     ] = None,
@@ -42,7 +42,7 @@ def fit(
         bool | None,
         typer.Option(
             "--hash/--no-hash",
-            help="Hash words in place of keeping a vocabulary in memory.",
+            help="Hash words instead of keeping a vocabulary in memory.",
             show_default="beyond 300 million characters",
         ),
     ] = None,
@@ -50,27 +50,29 @@ def fit(
         bool,
         typer.Option(
             "--stream",
-            help="Read the table some rows at a time, for one that is larger than memory. SPL-MLL "
-            "then learns by stochastic gradient descent, with hashed words.",
+            help="Read the table in chunks, if it is larger than memory. SPL-MLL then learns by "
+            "stochastic gradient descent, with hashed words.",
         ),
     ] = False,
     test_size: Annotated[
         float | None,
         typer.Option(
-            help="Measure on this share of the rows, held out from a fit of its own.",
+            help="Hold out this share of the rows and measure a separate fit on it.",
             show_default="out of fold, on all rows",
         ),
     ] = None,
     method: Annotated[
-        str, typer.Option("--method", "-m", help="See `splmll methods`.")
+        str, typer.Option("--method", "-m", help="The method; see `splmll methods`.")
     ] = "SPL-MLL",
     landmarks: Annotated[
-        int | None, typer.Option(help="Number of landmarks.", min=1, show_default="as many as pay")
+        int | None,
+        typer.Option(help="Number of landmarks.", min=1, show_default="as few as lose nothing"),
     ] = None,
     threshold: Annotated[
         str | None,
         typer.Option(
-            help="A rule such as micro_f1 or per_label, or a number.", show_default="the method's"
+            help="A rule such as micro_f1 or per_label, or a number.",
+            show_default="the method's own",
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same model.", min=0)] = 0,
@@ -86,7 +88,7 @@ def fit(
         typer.Option(
             "--set",
             help="A setting of the method, such as embedding=mlp, or of a part of it, such as "
-            "embedding.dropout=0.2; may be given again.",
+            "embedding.dropout=0.2; can be repeated.",
             metavar="NAME=VALUE",
         ),
     ] = None,
@@ -96,8 +98,8 @@ def fit(
     config: Annotated[
         Path | None,
         typer.Option(
-            help="A YAML file with these options and, under settings, those of the method. What is "
-            "typed wins.",
+            help="A YAML file with these options and, under settings, those of the method. "
+            "Options on the command line win.",
             metavar="FILE.yaml",
             callback=use_config,
             is_eager=True,
@@ -105,19 +107,22 @@ def fit(
     ] = None,
     save_config: Annotated[
         Path | None,
-        typer.Option(help="Write what was used, so that --config repeats it.", metavar="FILE.yaml"),
+        typer.Option(
+            help="Write the options used, so that --config can repeat the fit.", metavar="FILE.yaml"
+        ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Learn to tag from a table whose rows have tags, and say how well it went.
+    """Learn to tag from a table with tags, and report how well it works.
 
-    All columns but the tags are used: texts as weighted words, numbers scaled, categories one by
-    one, missing values filled in. SPL-MLL takes linear classifiers for texts and other sparse
-    features, and a blend of network, kernel machines and trees otherwise.
+    All columns except the tags are used: texts become weighted words, numbers are scaled,
+    categories are one-hot encoded, and missing values are filled in. SPL-MLL uses linear
+    classifiers for texts and other sparse features, and a blend of a network, kernel machines and
+    trees otherwise.
 
-    It learns once, from all rows. How well it does is measured out of fold: each row is judged by
-    models that had not seen it, and had fewer rows to learn from than the final one. Other methods
-    hold out a fifth of the rows and learn twice.
+    It learns once, from all rows. How well it works is measured out of fold: each row is scored by
+    models that have not seen it, and that had fewer rows to learn from than the final model. Other
+    methods hold out a fifth of the rows and learn twice.
 
     Examples
     --------
@@ -183,7 +188,7 @@ def fit(
 
             def say(cost: object) -> None:
                 costs.append(str(cost))
-                stages.say(f"The fit will cost about: {cost}")
+                stages.say(f"Estimated cost of the fit: {cost}")
 
             tagger = Tagger.fit(
                 data,
@@ -253,7 +258,7 @@ def fit(
 
 
 def _show(tagger: Tagger, notes: list[str], size: int, model: str) -> None:
-    """Print what a fit gave, so that it fits a screen."""
+    """Print the result of a fit, short enough for a screen."""
     from splmll.cli._measured import counted, show_landmarks, show_measured
 
     rows, n_labels = counted(tagger.n_rows, "row"), counted(len(tagger.label_names), "label")
@@ -263,29 +268,29 @@ def _show(tagger: Tagger, notes: list[str], size: int, model: str) -> None:
     typer.echo()
     show_measured(tagger.measured, _method(tagger))
     if tagger.measured.how == "out of fold":
-        show_text("Those models saw fewer rows than the final one, which should do no worse.\n")
+        show_text("These models saw fewer rows than the final one, which should do no worse.\n")
     every = [f"Every label: splmll evaluate {model} --all"]
     if tagger.has_landmarks:
         show_landmarks(tagger, short=True)
         every.append(f"Every landmark: splmll landmarks {model} --all")
-    typer.echo(f"The fit took {tagger.fit_seconds:.1f} s; the model has {size / 1e3:,.0f} kB.")
+    typer.echo(f"The fit took {tagger.fit_seconds:.1f} s; the model takes {size / 1000.0:,.0f} kB.")
     typer.echo("\n".join(every))
     typer.echo(f"Tags for other rows: splmll predict {model} FILE --out tags.csv")
 
 
 def _check_streamed(method: str, **others: object) -> None:
-    """Refuse options that a table read some rows at a time has no use for."""
+    """Refuse options that do not work with --stream."""
     given = [] if method.lower() == "spl-mll" else ["method"]
     given += [name for name, value in others.items() if value not in (None, {})]
     if given:
         options = ", ".join(f"--{name.replace('_', '-')}" for name in given)
         raise typer.BadParameter(
-            f"--stream fits SPL-MLL by stochastic gradient descent; leave out {options}."
+            f"--stream trains SPL-MLL by stochastic gradient descent; leave out {options}."
         )
 
 
 def _check_place(out: Path) -> None:
-    """Refuse a place that cannot be written to, before anyone has waited for the fit."""
+    """Refuse a path that cannot be written to, before the fit starts."""
     from splmll.persistence.storage import ZIP_SUFFIX, members_of
     from splmll.tagging.output import check_folder, check_writable
 
@@ -298,7 +303,7 @@ def _check_place(out: Path) -> None:
 
 
 def _method(tagger: Tagger) -> str:
-    """Return the method, with the embedding that it took."""
+    """Return the method, with the embedding it chose."""
     from splmll.cli._measured import embedding_name
 
     if not tagger.has_landmarks:
@@ -312,7 +317,7 @@ def _n_features(tagger: Tagger) -> int:
 
 
 def _columns(tagger: Tagger) -> str:
-    """Return which column was taken for what."""
+    """Return the kind of each column."""
     kinds = tagger.column_kinds
     if not kinds:
         return "All of them are numbers."

@@ -1,4 +1,4 @@
-"""``splmll landmarks``: the landmarks of a tagger as a table, and the path of their number."""
+"""``splmll landmarks``: the landmarks of a tagger as a table, and the measures by their number."""
 
 from __future__ import annotations
 
@@ -33,14 +33,15 @@ def landmarks(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Show the landmarks: the labels that are predicted and carry all others.
+    """Show the landmarks: the labels from which all others are recovered.
 
-    The strength of a landmark is the share of the variance of all labels that it adds to those
-    above it; predictability the share of its own variance that is predicted from the columns,
-    representativeness the share of the variance of all labels that it would explain alone, if it
-    were known. The ten strongest that carry other labels are listed; with --all or --json all are,
-    also those that carry only themselves. The figure shows the measures against the number of
-    landmarks, out of fold; it takes about as long as a fit.
+    The strength of a landmark is the share of the variance of all labels that it explains in
+    addition to those above it. Its predictability is the share of its own variance that is
+    predicted from the columns. Its representativeness is the share of the variance of all labels
+    that it would explain alone if it were known. The ten strongest landmarks that carry other
+    labels are listed; --all or --json lists all of them, including those that carry only
+    themselves. The figure shows the measures by the number of landmarks, out of fold; it takes
+    about as long as a fit.
 
     Examples
     --------
@@ -56,8 +57,8 @@ def landmarks(
 
     if (figure is None) != (data is None):
         raise ValueError(
-            "A figure of the landmark path needs --figure FILE.png and --data FILE, the rows with "
-            "tags that the model learned from: a model does not keep its rows."
+            "The figure needs both --figure FILE.png and --data FILE, the rows with tags that "
+            "the model learned from: a model does not keep its rows."
         )
     if figure is not None:
         check_suffix(figure, FIGURES, "figures are")
@@ -82,7 +83,7 @@ def _draw(tagger: Tagger, data: Path, figure: Path) -> None:
     from splmll.tagging.files import read_alike
 
     rows = read_alike(data, tagger.reading, tagger.column_kinds)
-    with working(f"following the landmark path on {rows.X.shape[0]} rows"):
+    with working(f"measuring each number of landmarks on {rows.X.shape[0]} rows"):
         path = tagger.landmark_path(rows)
     drawn = Figure(figsize=(11, 6), layout="constrained")  # not pyplot's, which may want a screen
     panels = drawn.subplots(2, 3)

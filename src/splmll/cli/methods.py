@@ -12,7 +12,7 @@ from splmll.cli._show import show_json, show_table
 def methods(
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """List the methods that `fit` and `compare` take by name.
+    """List the methods that `fit` and `compare` accept.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def methods(
         )
         return
     show_table(
-        "Methods, and how one fit grows with rows (N), features (D) and labels (C)",
+        "Methods, and how the cost of a fit grows with rows (N), features (D) and labels (C)",
         ["name", "method", "cost"],
         ((name, each.title, each.capabilities.cost) for name, each in CATALOGUE.items()),
     )

@@ -23,19 +23,21 @@ def predict(
     scores: Scores = False,
     explain: Annotated[
         bool,
-        typer.Option("--explain", help="Also the landmarks that carried each label, and how much."),
+        typer.Option(
+            "--explain", help="Also write the landmarks behind each label, and how much each added."
+        ),
     ] = False,
     keep: Keep = None,
     formulas: Formulas = False,
     threshold: Cut = None,
     json: RowsAsJson = False,
 ) -> None:
-    """Give rows their tags, one line for each row, in the order of the file.
+    """Tag rows: one line per row, in the order of the file.
 
-    Tags are written as they were learned: in one column, or as columns of 0 and 1. Columns that
-    `fit` was told to ignore, such as ids, stand beside them; --keep names others. A CSV or Parquet
-    file is read some rows at a time, so it may be larger than memory. An explanation such as "oil:
-    pump +0.41, leak +0.22" names for each label the landmarks that changed its score most.
+    Tags are written in the form in which they were learned: in one column, or as columns of 0 and
+    1. Columns that `fit` was told to ignore, such as ids, are copied; --keep names others. A CSV or
+    Parquet file is read in chunks, so it can be larger than memory. An explanation such as "oil:
+    pump +0.41, leak +0.22" lists for each label the landmarks that changed its score most.
 
     Examples
     --------
@@ -56,7 +58,8 @@ def predict(
 
     if explain and threshold is not None:
         raise typer.BadParameter(
-            "--explain says what carried the labels of the model's own rule; leave out --threshold."
+            "--explain explains the labels predicted by the model's own rule; leave out "
+            "--threshold."
         )
     if out is not None:
         check_output(out, file)

@@ -1,4 +1,4 @@
-"""``splmll recover``: all labels of rows for which people looked only at the landmarks."""
+"""``splmll recover``: all labels of rows for which only the landmarks are known."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def recover(
     file: Annotated[
         Path,
         typer.Argument(
-            help="A table with a column for each landmark: 1, 0, or nothing where unknown.",
+            help="A table with a column for each landmark: 1, 0, or empty if not known.",
             metavar="FILE",
         ),
     ],
@@ -26,10 +26,9 @@ def recover(
     threshold: Cut = None,
     json: RowsAsJson = False,
 ) -> None:
-    """Complete all labels from those of the landmarks, without looking at the rows themselves.
+    """Fill in all labels from those of the landmarks, without looking at the rows themselves.
 
-    `splmll landmarks MODEL` says which columns the file needs. A landmark that is given keeps its
-    value.
+    `splmll landmarks MODEL` shows which columns the file needs. Given landmarks keep their values.
 
     Examples
     --------

@@ -22,26 +22,26 @@ def reproduce(
     quick: Annotated[
         bool,
         typer.Option(
-            "--quick", help="Minutes, not days: one seed, 160 training rows of each data set."
+            "--quick",
+            help="A run of minutes instead of days: one seed, 160 training rows of each data set.",
         ),
     ] = False,
     data: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Only this data set in the tables; may be given again.", show_default="all"
-        ),
+        typer.Option(help="Only this data set in the tables; can be repeated.", show_default="all"),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(help="Units at the same time.", show_default="one on every core")
+        int | None,
+        typer.Option(help="Number of units to run in parallel.", show_default="one per core"),
     ] = None,
     scheduler: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler, such as tcp://10.0.0.1:8786.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="The seed from which all others come.")] = 0,
+    seed: Annotated[int, typer.Option(help="The seed from which all others are derived.")] = 0,
 ) -> None:
-    """Make the paper's tables and figures from measured numbers, with the printed ones beside.
+    """Reproduce the paper's tables and figures, with the printed numbers for comparison.
 
-    A run that was stopped goes on where it was when the same command is given again.
+    The same command resumes an interrupted run.
 
     Examples
     --------

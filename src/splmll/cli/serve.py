@@ -1,4 +1,4 @@
-"""``splmll serve``: models that answer over HTTP."""
+"""``splmll serve``: models over HTTP."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ def serve(
     models: Annotated[
         list[str],
         typer.Argument(
-            help="What `splmll fit` wrote; several with names: NAME=MODEL.", metavar="MODEL..."
+            help="A model written by `splmll fit`; for several, NAME=MODEL each.",
+            metavar="MODEL...",
         ),
     ],
     port: Port = 8000,
@@ -27,21 +28,23 @@ def serve(
     allow_host: Annotated[
         list[str] | None,
         typer.Option(
-            help="A name by which the service may be called; may be given again, * for all.",
-            show_default="localhost, --host, addresses in numbers",
+            help="A host name of the service; can be repeated, * for all.",
+            show_default="localhost, --host, numeric addresses",
             metavar="NAME",
         ),
     ] = None,
     token_file: TokenFile = None,
-    max_rows: Annotated[int, typer.Option(help="The most rows of a request.", min=1)] = 10_000,
+    max_rows: Annotated[
+        int, typer.Option(help="Maximum number of rows in a request.", min=1)
+    ] = 10_000,
     max_body: Annotated[
-        float, typer.Option(help="The longest body of a request, in megabytes.", min=0.001)
+        float, typer.Option(help="Maximum size of a request body in megabytes.", min=0.001)
     ] = 16.0,
     timeout: Annotated[
-        float, typer.Option(help="Seconds that a request may take.", min=0.01)
+        float, typer.Option(help="Time limit for a request in seconds.", min=0.01)
     ] = 30.0,
     batch: Annotated[
-        int, typer.Option(help="Requests that are joined into one call of the model.", min=1)
+        int, typer.Option(help="Number of requests combined into one call of the model.", min=1)
     ] = 64,
     annotate: Annotated[
         Path | None,
@@ -52,14 +55,14 @@ def serve(
     ] = None,
     answers: Annotated[
         Path,
-        typer.Option(help="Where the answers of annotators are kept.", metavar="FILE"),
+        typer.Option(help="The file in which annotators' answers are stored.", metavar="FILE"),
     ] = Path("answers.sqlite"),
 ) -> None:
-    """Answer over HTTP: predictions, explanations, recovery from landmarks, and a page to try them.
+    """Serve models over HTTP: predictions, explanations, recovery, and a page to try them.
 
-    The page is at the address that is printed, the description for programs at /openapi.json. Only
-    this machine can reach it unless --host says otherwise. SIGHUP or POST /reload reads models
-    again whose files have changed, without dropping a request.
+    The page is at the address that is printed, and the description for programs at /openapi.json.
+    Only this machine can reach it unless --host says otherwise. SIGHUP or POST /reload reloads
+    models whose files have changed, without dropping a request.
 
     Examples
     --------
@@ -98,11 +101,11 @@ def run_service(
     host, port, token_file
         As the options of ``splmll serve``.
     limits : dict, optional
-        The options of ``splmll serve`` that bound requests.
+        The options of ``splmll serve`` that limit requests.
     annotation : Annotation, optional
         A table to annotate.
     allow_host : list of str, optional
-        Further names of the service.
+        Further host names of the service.
     """
     # Imported here: `splmll --help` should not wait for PyTorch.
     from splmll.cli._show import working
@@ -122,8 +125,8 @@ def run_service(
     with bind(host, port) as bound:
         if token is None and not is_loopback(bound):
             typer.echo(
-                f"splmll: everyone who reaches {host} may ask; set {TOKEN_VARIABLE} or give "
-                "--token-file to let in only those who know a token.",
+                f"splmll: anyone who can reach {host} can use the service; set {TOKEN_VARIABLE} "
+                "or give --token-file to require a token.",
                 err=True,
             )
         with working(f"loading {', '.join(places)}"):
@@ -137,7 +140,7 @@ def run_service(
         # Whoever reads the address may come at once: connections wait from here on.
         bound.listen()
         page = "" if annotation is None else "/annotate"
-        typer.echo(f"Serving at {address_of(bound)}{page}; press Ctrl-C to end.")
+        typer.echo(f"Serving at {address_of(bound)}{page}; press Ctrl-C to stop.")
         try:
             run(app, bound)
         finally:
@@ -155,10 +158,14 @@ def _named(models: list[str]) -> dict[str, Path]:
         if path == Path(given):
             name = path.resolve().name.removesuffix(".zip")
         if not name:
-            raise ValueError(f"{given!r} has no name before the sign; give NAME=MODEL.")
+            raise ValueError(f"{given!r} has no name before the equals sign; give NAME=MODEL.")
         if name in places:
-            raise ValueError(f"Two models are called {name!r}; name them with NAME=MODEL.")
+            raise ValueError(
+                f"Two models are called {name!r}; give them different names with NAME=MODEL."
+            )
         if not path.exists():
-            raise ValueError(f"{path}: there is no such folder; give what `splmll fit` wrote.")
+            raise ValueError(
+                f"{path}: there is no such folder; give a model written by `splmll fit`."
+            )
         places[name] = path
     return places

@@ -1,4 +1,4 @@
-"""Read multi-label ARFF files, dense or sparse, in the manner of Mulan and of MEKA.
+"""Read multi-label ARFF files of Mulan and MEKA, dense or sparse.
 
 The two differ only in how they name the labels, which ``label_attributes`` finds out.
 
@@ -40,16 +40,16 @@ def read_arff(
 ) -> Dataset:
     r"""Read a Mulan or MEKA ARFF file.
 
-    The labels are, in this order of precedence: those of `labels`; the first or last
-    `label_count` attributes; those of an XML file beside the ARFF file with the same stem, a
-    trailing ``-train`` or ``-test`` left out if need be (Mulan); those counted by ``-C n`` in the
-    relation name (MEKA). Where both are there, the XML file wins: with a warning if the count means
-    other attributes, and with an error if it means another number of them.
+    The labels are, in this order of precedence: those of `labels`; the first or last `label_count`
+    attributes; those of an XML file next to the ARFF file with the same stem, if necessary without
+    a trailing ``-train`` or ``-test`` (Mulan); those counted by ``-C n`` in the relation name
+    (MEKA). If there are both, the XML file wins, with a warning if the count means other
+    attributes; if it means another number of attributes, it is an error.
 
     Parameters
     ----------
     path : path-like
-        The ARFF file; it may be packed (`.gz`, `.bz2`, `.xz`).
+        The ARFF file; it may be compressed (`.gz`, `.bz2`, `.xz`).
     labels : path-like or sequence of str, optional
         A Mulan XML file, or the names of the label attributes.
     label_count : int, optional
@@ -66,20 +66,20 @@ def read_arff(
     Returns
     -------
     Dataset
-        Labels and features stand in the order of their attributes in the ARFF file, whatever
-        the order in the XML file. Dense rows give arrays, sparse rows CSR
-        arrays. Where an attribute is text, or nominal with other values than 0/1, yes/no or
-        true/false, `X` is a DataFrame and ``column_kinds`` tells the kind of every column.
+        Labels and features are in the order of their attributes in the ARFF file, whatever the
+        order in the XML file. Dense rows give arrays, sparse rows CSR arrays. If an attribute is
+        text, or nominal with values other than 0/1, yes/no or true/false, `X` is a DataFrame and
+        ``column_kinds`` gives the kind of every column.
 
     Raises
     ------
     DatasetError
-        If anything in the files is not as it must be; nothing is read then.
+        If anything in the files is invalid; nothing is read then.
 
     Notes
     -----
-    What a sparse row leaves out is 0, for a nominal attribute the first of its values, for a
-    text attribute the empty text. Outside quotes ``%`` begins a comment, also within a line.
+    A value missing from a sparse row is 0, the first value of a nominal attribute, or an empty
+    text. Outside quotes, ``%`` starts a comment, even within a line.
 
     Examples
     --------
@@ -192,8 +192,8 @@ def _read_header(lines: list[str], path: PathLike) -> tuple[str, list[_Attribute
         keyword = match[1].lower() if match else ""
         if match is None or keyword not in ("relation", "attribute", "data"):
             raise DatasetError(
-                f"{short(line)} is no ARFF declaration; lines before @data begin with @relation, "
-                "@attribute or %",
+                f"{short(line)} is not an ARFF declaration; lines before @data begin with "
+                "@relation, @attribute or %",
                 path=path,
                 line=number,
             )
@@ -203,7 +203,7 @@ def _read_header(lines: list[str], path: PathLike) -> tuple[str, list[_Attribute
             attribute = _read_attribute(match[2], path, number)
             if attribute.name in lines_of_names:
                 raise DatasetError(
-                    f"the attribute {short(attribute.name)} stands twice, first in line "
+                    f"the attribute {short(attribute.name)} appears twice, first in line "
                     f"{lines_of_names[attribute.name]}; rename one of the two",
                     path=path,
                     line=number,
@@ -236,7 +236,8 @@ def _read_attribute(declaration: str, path: PathLike, line: int) -> _Attribute:
     match = _NAME.match(declaration)
     if match is None:
         raise fail(
-            "the attribute has no readable name; quote names that hold blanks, quotes, braces or %"
+            "the attribute has no readable name; quote names that contain spaces, quotes, braces "
+            "or %"
         )
     name = _unquote(match[1], match[2], match[3])
     rest = declaration[match.end() :]
@@ -249,7 +250,7 @@ def _read_attribute(declaration: str, path: PathLike, line: int) -> _Attribute:
         return _Attribute(name, "string", (), line)
     raise fail(
         f"the attribute {short(name)} has the type {short(kind)}, which is not supported; use "
-        "numeric, string or a set such as {0,1}, and quote names that hold blanks"
+        "numeric, string or a set such as {0,1}, and quote names that contain spaces"
     )
 
 
@@ -270,7 +271,7 @@ def _read_values(declaration: str, fail: Callable[[str], DatasetError]) -> tuple
     if not _is_comment(declaration[position:].strip()):
         raise fail(f"{short(declaration[position:].strip())} follows the set of values; remove it")
     if len(set(values)) != len(values):
-        raise fail("a value stands twice in the set of values; remove one of the two")
+        raise fail("a value appears twice in the set of values; remove one of the two")
     return tuple(values)
 
 
@@ -308,7 +309,9 @@ class _Column:
             if self.missing_ok:
                 return math.nan
             if self.is_label:
-                raise ValueError("a label is unknown (?); pass allow_unknown=True to read it so")
+                raise ValueError(
+                    "a label is unknown (?); pass allow_unknown=True to read it as NaN"
+                )
             raise ValueError("a value is missing (?); pass allow_missing=True to read it as NaN")
         return self.decode(token)
 

@@ -38,24 +38,24 @@ def read_batches(
     n_labels: int | None = None,
     rows: int = BATCH_ROWS,
 ) -> Iterator[tuple[Any, Any]]:
-    r"""Read a Parquet, CSV or LIBSVM file, or a folder of them, some rows at a time.
+    r"""Read a Parquet, CSV or LIBSVM file, or a folder of them, in batches of rows.
 
     Parameters
     ----------
     path : path-like
         A file, or a folder whose files (except hidden ones) are read in the order of their names.
         Files that end in ``.parquet``, ``.pq``, ``.csv`` or ``.tsv`` are tables; others are LIBSVM
-        files, ``label,label index:value ...``. All but Parquet may be packed, and then end in
+        files, ``label,label index:value ...``. All but Parquet may be compressed, and then end in
         ``.gz``, ``.bz2`` or ``.xz``.
     labels : sequence of str, optional
-        Names of the label columns of a table, which hold 0 and 1. The other columns are features
-        and hold numbers.
+        Names of the label columns of a table, which contain 0 and 1. The other columns are features
+        and contain numbers.
     n_features, n_labels : int, optional
-        Width of LIBSVM files. Features count from 1, or from 0 where an index 0 occurs; labels are
-        whole numbers from 0. What is not given is found by reading the files once before; if
-        ``n_features`` is given, they are not read before, and features count from 1.
+        Width of LIBSVM files. Features count from 1, or from 0 if an index 0 occurs; labels are
+        integers from 0. Values that are not given are determined by reading the files once
+        beforehand; if ``n_features`` is given, this pass is skipped, and features count from 1.
     rows : int, default=8192
-        How many rows a batch may have.
+        Maximum number of rows in a batch.
 
     Yields
     ------
@@ -65,7 +65,7 @@ def read_batches(
     Raises
     ------
     DatasetError
-        If a file is not as it must be; the message names it and the place.
+        If a file is invalid; the message names the file and the place.
 
     Examples
     --------
@@ -81,13 +81,13 @@ def read_batches(
     files = _files(path)
     if all(_is_table(file) for file in files):
         if labels is None:
-            raise DatasetError("say which columns are labels: labels=[...]", path=path)
+            raise DatasetError("name the label columns with labels=[...]", path=path)
         for file in files:
             for chunk in read_chunks(file, rows):
                 yield _table_batch(chunk, list(labels))
         return
     if any(_is_table(file) for file in files):
-        raise DatasetError("the folder holds tables and other files; separate them", path=path)
+        raise DatasetError("the folder contains tables and other files; separate them", path=path)
     width = _Width.of(files, n_features, n_labels)
     for file in files:
         for lines in _line_batches(file, rows):
@@ -101,7 +101,7 @@ def _files(path: Any) -> list[Path]:
     files = sorted(file for file in place.iterdir() if not file.name.startswith((".", "_")))
     files = [file for file in files if file.is_file()]
     if not files:
-        raise DatasetError("the folder holds no files; check the path", path=path)
+        raise DatasetError("the folder contains no files; check the path", path=path)
     return files
 
 
@@ -118,7 +118,7 @@ def _table_batch(chunk: Chunk, labels: list[str]) -> tuple[pd.DataFrame, pd.Data
         if values is None:
             word = next((repr(word) for word in words if word is not None), "no numbers")
             raise chunk.error(
-                f"the column {name!r} holds {word}; batches take columns of numbers only: leave "
+                f"the column {name!r} contains {word}; batches take columns of numbers only: leave "
                 "it out, or turn it into numbers"
             )
         if np.isnan(values).any():
@@ -176,7 +176,7 @@ class _Width:
                 if len(numbers) < len(tokens):
                     strange = min(token for token in tokens if not token.isdecimal())
                     raise DatasetError(
-                        f"the label {strange!r} is not a whole number from 0; batches need "
+                        f"the label {strange!r} is not an integer from 0; batches need "
                         "numbered labels: number them, or read the whole file with read_libsvm",
                         path=file,
                     )

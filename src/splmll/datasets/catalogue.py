@@ -1,4 +1,4 @@
-"""The catalogue of named data sets: where each is looked for, fetched from and how it is read.
+"""The catalogue of named data sets: where each is found, downloaded from, and how it is read.
 
 A set that is on the machine loads without the network.
 """
@@ -38,11 +38,11 @@ MEKA_PAGE = "https://sourceforge.net/projects/meka/files/Datasets/"
 def load_dataset(name: str, data_home: str | Path | None = None) -> Dataset:
     """Load a data set by its name.
 
-    Its files are looked for in the folder ``<name>`` of, in this order, `data_home`, the folder
-    that the environment variable ``SPLMLL_DATA`` names, and the user's cache (``SPLMLL_CACHE``
-    or the platform's). Then yeast is taken from the package river if that is installed, and
-    Mulan's sets are downloaded into `data_home` or the cache, checked by their SHA-256.
-    The other sets have to be put there by hand; the error says which files.
+    Its files are searched for in the folder ``<name>`` of, in this order, `data_home`, the folder
+    named by the environment variable ``SPLMLL_DATA``, and the user's cache (``SPLMLL_CACHE`` or the
+    platform's). Otherwise, yeast is taken from the package river if it is installed, and Mulan's
+    data sets are downloaded into `data_home` or the cache, and checked by their SHA-256. The other
+    data sets have to be put there manually; the error says which files.
 
     Parameters
     ----------
@@ -54,8 +54,8 @@ def load_dataset(name: str, data_home: str | Path | None = None) -> Dataset:
     Returns
     -------
     Dataset
-        The rows for training first, then those for test; `train` and `test` hold their numbers
-        where the data set has a standard split.
+        The training rows first, then the test rows; `train` and `test` contain their numbers if the
+        data set has a standard split.
 
     Notes
     -----
@@ -83,8 +83,8 @@ def load_dataset(name: str, data_home: str | Path | None = None) -> Dataset:
     digit-scenes       3000 + 1000            576       10      generated, see `make_digit_scenes`
     =================  =====================  ========  ======  ====================================
 
-    Categories of birds, genbase and flags are zeros and ones: one column where there are two
-    values, else one for each value.
+    Categories of birds, genbase and flags are zeros and ones: one column if there are two values,
+    otherwise one per value.
 
     The features of reuters (title and body) and goemotions are TF-IDF weights, with logarithmic
     counts, of the words that at least two training texts have, for goemotions also of the pairs of
@@ -107,7 +107,7 @@ def load_dataset(name: str, data_home: str | Path | None = None) -> Dataset:
 
 
 def dataset_names() -> list[str]:
-    """Return the names that `load_dataset` knows.
+    """Return the names that `load_dataset` accepts.
 
     Examples
     --------
@@ -132,7 +132,7 @@ class _Entry:
         if found != self.shape:
             words = "{} + {} rows, {} features and {} labels"
             raise DatasetError(
-                f"its files hold {words.format(*found)}, but the set has "
+                f"its files contain {words.format(*found)}, but the set has "
                 f"{words.format(*self.shape)}; put the original files in their place",
                 path=dataset.name,
             )

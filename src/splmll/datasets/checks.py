@@ -81,20 +81,20 @@ def read_names(path: Any, encoding: str = "utf-8") -> list[str]:
     names = [line.strip() for line in lines]
     for number, name in enumerate(names, start=1):
         if not name:
-            raise DatasetError("the line holds no name; remove it", path=path, line=number)
+            raise DatasetError("the line contains no name; remove it", path=path, line=number)
     check_unique(names, "name", path)
     return names
 
 
 def check_unique(names: Sequence[str], what: str, path: Any) -> None:
-    """Raise DatasetError if a name stands twice."""
+    """Raise DatasetError if a name appears twice."""
     seen: dict[str, str] = {}
     for name in names:
         alike = one_spelling(name)
         if alike in seen:
             how = "" if seen[alike] == name else ", in two Unicode spellings (NFC and NFD)"
             raise DatasetError(
-                f"the {what} {name!r} stands twice{how}; rename one of the two", path=path
+                f"the {what} {name!r} appears twice{how}; rename one of the two", path=path
             )
         seen[alike] = name
 
@@ -134,7 +134,7 @@ def zero_one(values: Any, what: str, path: Any) -> Any:
             row, column = (int(part) for part in np.argwhere(wrong)[0])
         bad = values[row, column]
         raise DatasetError(
-            f"{what} holds {bad} in row {row + 1}, column {column + 1}, but a label is 0 or 1; "
+            f"{what} contains {bad} in row {row + 1}, column {column + 1}, but a label is 0 or 1; "
             "recode it",
             path=path,
         )
@@ -158,5 +158,5 @@ def check_finite(values: Any, what: str, path: Any, *, allow_missing: bool) -> N
     else:
         problem, remedy = "an infinite value", "correct it"
     raise DatasetError(
-        f"{what} holds {problem} in row {row + 1}, column {column + 1}; {remedy}", path=path
+        f"{what} contains {problem} in row {row + 1}, column {column + 1}; {remedy}", path=path
     )

@@ -213,8 +213,8 @@ def check_first_line(text: str, path: Any) -> None:
     found = re.match(r'"?sep=.', text, re.IGNORECASE)
     if found is not None and "\n" in text[:8]:
         raise DatasetError(
-            f"the first line {found[0]!r} is a hint for spreadsheets; remove it, the delimiter is "
-            "found without it",
+            f"the first line {found[0]!r} is a hint for spreadsheets; remove it, because the "
+            "delimiter is detected without it",
             path=path,
             line=1,
         )
@@ -224,8 +224,8 @@ def check_characters(content: bytes, path: Any) -> None:
     """Refuse what no text has: NUL characters."""
     if b"\0" in content:
         raise DatasetError(
-            "the file holds NUL characters and is no plain text, or it is UTF-16; save it as CSV "
-            "in UTF-8, or check that it is the right file",
+            "the file contains NUL characters and is not plain text, or it is UTF-16; save it as "
+            "CSV in UTF-8, or check that it is the right file",
             path=path,
         )
 

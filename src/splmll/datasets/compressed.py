@@ -82,8 +82,8 @@ def read_unpacked(path: Any) -> bytes:
             content += piece
             if len(content) > MAX_UNPACKED:
                 raise DatasetError(
-                    f"the file unpacks to more than {MAX_UNPACKED >> 20} MiB; if that is right, "
-                    "unpack it and read the unpacked file",
+                    f"the file expands to more than {MAX_UNPACKED >> 20} MiB; if that is right, "
+                    "decompress it and read the result",
                     path=path,
                 )
     if not content:
@@ -121,7 +121,7 @@ def packing_of(path: Any) -> str | None:
     promised = _SUFFIXES.get(place.suffix.lower())
     if promised is not None:
         raise DatasetError(
-            f"the name promises {promised} but the content is not {promised}; get the file again, "
+            f"the name says {promised} but the content is not {promised}; get the file again, "
             "or rename it",
             path=path,
         )

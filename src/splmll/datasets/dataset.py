@@ -100,7 +100,7 @@ class Dataset:
             if len(set(names)) != len(names):
                 twice = next(n for i, n in enumerate(names) if n in names[:i])
                 raise DatasetError(
-                    f"the {what} name {twice!r} stands twice; rename one of the two",
+                    f"the {what} name {twice!r} appears twice; rename one of the two",
                     path=self.name,
                 )
         if self.image_shape is not None and prod(self.image_shape) != self.X.shape[1]:
@@ -119,7 +119,7 @@ class Dataset:
     def images(self) -> np.ndarray:
         """Features as pictures, an array of shape (n_rows, channels, height, width)."""
         if self.image_shape is None:
-            raise DatasetError("this data set holds no pictures; use X", path=self.name)
+            raise DatasetError("this data set has no pictures; use X", path=self.name)
         return np.asarray(self.X).reshape(-1, *self.image_shape)
 
     def split(self) -> tuple[Any, Any, Any, Any]:

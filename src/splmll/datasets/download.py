@@ -87,8 +87,8 @@ def download(url: str, destination: str | Path, sha256: str) -> Path:
             raise
         reason = getattr(error, "reason", None) or error
         raise DatasetError(
-            f"{url} could not be downloaded ({reason}); check the network and try again, what has "
-            "arrived is kept",
+            f"{url} could not be downloaded ({reason}); check the network and try again, the "
+            "part that has arrived is kept",
             path=target,
         ) from error
     return target

@@ -62,7 +62,7 @@ def read_extreme(path: PathLike, *, name: str | None = None) -> Dataset:
         lines.pop()
     if len(lines) != n_rows + 1:
         raise DatasetError(
-            f"the header promises {n_rows} rows but {len(lines) - 1} follow; the file is cut "
+            f"the header announces {n_rows} rows but {len(lines) - 1} follow; the file is cut "
             "off, or correct the header",
             path=path,
             line=len(lines),

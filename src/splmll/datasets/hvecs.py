@@ -47,15 +47,16 @@ def read_hvecs(path: str | Path) -> np.ndarray:
     content = read_bytes(path)
     if len(content) % 2:
         raise DatasetError(
-            f"{len(content)} bytes are no whole number of 16-bit values, so the file is truncated "
-            "or no .hvecs file; get it again",
+            f"{len(content)} bytes do not divide into 16-bit values, so the file is truncated or "
+            "not an .hvecs file; get it again",
             path=path,
         )
     words = np.frombuffer(content, dtype="<u2")
     dimension = int(words[0])
     if dimension == 0:
         raise DatasetError(
-            "the first vector has dimension 0, so this is no .hvecs file; get it again", path=path
+            "the first vector has dimension 0, so this is not an .hvecs file; get it again",
+            path=path,
         )
     rest = len(words) % (dimension + 1)
     if rest:

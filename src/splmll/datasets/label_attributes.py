@@ -159,14 +159,14 @@ def _mask_from_names(
     for name, line in wanted:
         if name not in positions:
             raise DatasetError(
-                f"the label {short(name)} is no attribute of {Path(path).name}; correct the name "
-                "or give the label file that belongs to it",
+                f"the label {short(name)} is not an attribute of {Path(path).name}; correct the "
+                "name or give the label file that belongs to it",
                 path=source,
                 line=line,
             )
         if mask[positions[name]]:
             raise DatasetError(
-                f"the label {short(name)} stands twice; remove one of the two",
+                f"the label {short(name)} appears twice; remove one of the two",
                 path=source,
                 line=line,
             )

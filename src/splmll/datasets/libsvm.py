@@ -220,14 +220,14 @@ def label_matrix(
                 column = number if names is None else columns.get(str(number))
             if column is None or not 0 <= column < width:
                 raise DatasetError(
-                    f"the label {short(token)} is not a whole number from 0 to {width - 1}; "
+                    f"the label {short(token)} is not an integer from 0 to {width - 1}; "
                     "correct the row or the number of labels",
                     path=rows.path,
                     line=line,
                 )
             if column in found:
                 raise DatasetError(
-                    f"the label {short(token)} stands twice in the row; remove one of the two",
+                    f"the label {short(token)} appears twice in the row; remove one of the two",
                     path=rows.path,
                     line=line,
                 )
@@ -243,7 +243,7 @@ def _split_labels(token: str, path: PathLike, line: int) -> list[str]:
     labels = token.split(",")
     if "" in labels:
         raise DatasetError(
-            f"an empty label in {short(token)}; separate labels by one comma without blanks",
+            f"an empty label in {short(token)}; separate labels by one comma without spaces",
             path=path,
             line=line,
         )
@@ -286,8 +286,8 @@ def _convert_slowly(
             try:
                 if not colon:
                     raise ValueError(
-                        f"expected index:value, found {short(pair)}; labels stand first and "
-                        "are separated by commas without blanks"
+                        f"expected index:value, found {short(pair)}; labels come first and "
+                        "are separated by commas without spaces"
                     )
                 previous = row_index(index, previous, MAX_COLUMNS)
                 indices.append(previous)
@@ -311,7 +311,7 @@ def _features(
     base = 0 if zero_based else 1
     if base and len(zeros):
         raise rows.error_at(
-            int(zeros[0]), "the index 0 stands in a file that counts from 1; pass zero_based=True"
+            int(zeros[0]), "the index 0 occurs in a file that counts from 1; pass zero_based=True"
         )
     indices = rows.indices - base
     if n_features is None:

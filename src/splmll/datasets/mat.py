@@ -109,7 +109,7 @@ def _matrix(path: Any, variable: str | None, what: str) -> Any:
     content = read_bytes(path)
     if variable is None:
         raise DatasetError(
-            f"say which variable holds the {what} with {what}='...'; {_present(content, path)}",
+            f"name the variable of the {what} with {what}='...'; {_present(content, path)}",
             path=path,
         )
     found = next((one for one in mat_variables(content, path) if one.name == variable), None)

@@ -1,4 +1,4 @@
-"""The files of Mulan's data sets: their names, their checksums and where they are to be had."""
+"""The files of Mulan's data sets: their names, checksums and download addresses."""
 
 from __future__ import annotations
 

@@ -103,8 +103,8 @@ def _labels(column: pd.Series, place: str) -> np.ndarray:
     if not known.all():
         row = int(np.flatnonzero(~known)[0])
         raise DatasetError(
-            f"the target {column.name!r} holds {str(column.iloc[row])!r} in row {row + 1}, but a "
-            "label is TRUE/FALSE or 1/0; try another version",
+            f"the target {column.name!r} contains {str(column.iloc[row])!r} in row {row + 1}, "
+            "but a label is TRUE/FALSE or 1/0; try another version",
             path=place,
         )
     return words.isin(_TRUE).to_numpy()

@@ -108,7 +108,7 @@ def format_of(path: Path) -> str:
             path=path,
         )
     if found in _UNPACKED_ONLY and plain != path:
-        raise DatasetError(f"{found} files are not read packed; unpack it", path=path)
+        raise DatasetError(f"{found} files cannot be read compressed; decompress it", path=path)
     return found
 
 

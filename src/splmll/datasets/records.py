@@ -109,7 +109,7 @@ def native_buffer(content: bytes) -> Any:
 def too_long(path: Any) -> DatasetError:
     """Return the error for a record that is longer than any that is read."""
     return DatasetError(
-        f"a row has more than {LONGEST_RECORD >> 20} MiB; close its quotes if one is open, else "
-        "shorten its longest cell",
+        f"a row has more than {LONGEST_RECORD >> 20} MiB; close its quotes if one is open, "
+        "otherwise shorten its longest cell",
         path=path,
     )

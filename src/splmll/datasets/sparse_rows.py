@@ -72,10 +72,10 @@ def row_index(token: str, previous: int, width: int) -> int:
         index = -1
     if not 0 <= index < width:
         raise ValueError(
-            f"the index {short(token)} is not a whole number from 0 to {width - 1}; correct the row"
+            f"the index {short(token)} is not an integer from 0 to {width - 1}; correct the row"
         )
     if index == previous:
-        raise ValueError(f"the index {index} stands twice in the row; remove one of the two")
+        raise ValueError(f"the index {index} appears twice in the row; remove one of the two")
     if index < previous:
         raise ValueError(f"the index {index} follows {previous}; indexes must rise within a row")
     return index
@@ -94,7 +94,7 @@ def check_cells(n_rows: int, n_columns: int, path: object) -> None:
     """
     if n_rows * n_columns > MAX_CELLS:
         raise DatasetError(
-            f"{n_rows} rows by {n_columns} columns are too many to spread out; keep the data "
+            f"{n_rows} rows by {n_columns} columns are too many to make dense; keep the data "
             "sparse and numeric, or split them",
             path=path,
         )

@@ -1,6 +1,6 @@
-"""Tables: CSV, TSV and Parquet files with features and labels side by side.
+"""Tables: CSV, TSV and Parquet files with columns of features and labels.
 
-Numeric, categorical and text columns are told apart and kept apart, so that a pipeline can be
+Numeric, categorical and text columns are detected and kept separate, so that a pipeline can be
 built from them.
 """
 
@@ -51,13 +51,13 @@ def read_table(
 ) -> Dataset:
     r"""Read a table with one row for each example.
 
-    Which columns hold the labels is said in exactly one of three ways: `labels`, `label_prefix`
-    or `label_column`. All other columns are features.
+    Name the label columns in exactly one of three ways: `labels`, `label_prefix` or `label_column`.
+    All other columns are features.
 
-    A feature column is numeric if each of its values is a number (or true and false). Any
-    other is text if its distinct values have three or more words on average, or if there are more
-    than 50 of them and more than half as many as rows; else it is categorical. `text`,
-    `categorical` and `numeric` overrule this.
+    A feature column is numeric if each of its values is a number (or true and false). Otherwise it
+    is text if its distinct values have three or more words on average, or if there are more than 50
+    of them and more than half as many as rows; if not, it is categorical. `text`, `categorical` and
+    `numeric` override this.
 
     Parameters
     ----------
@@ -66,24 +66,24 @@ def read_table(
         line of a CSV file names the columns. Or the columns themselves, as
         ``splmll.datasets.columns.read_columns`` has read them.
     labels : sequence of str, optional
-        Names of the label columns, which hold 0 and 1, or true and false.
+        Names of the label columns, which contain 0 and 1, or true and false.
     label_prefix : str, optional
-        All columns whose names start with it are labels; the names lose the prefix.
+        All columns whose names start with it are labels; the prefix is removed from the names.
     label_column : str, optional
-        The one column that lists the labels of a row: several in one cell between delimiters,
-        a JSON list, or a list column of Parquet. An empty cell is a row without labels. The labels
-        come out in alphabetical order.
+        The one column that lists the labels of a row: several in one cell between delimiters, a
+        JSON list, or a list column of Parquet. An empty cell is a row without labels. The labels
+        are sorted alphabetically.
     label_delimiter : str, optional
-        What separates the labels in a cell; by default a JSON list if every cell is one, or else
-        the first of ``;``, ``|`` and ``,`` that occurs. A space has to be given.
+        What separates the labels in a cell; by default a JSON list if every cell is one, otherwise
+        the first of ``;``, ``|`` and ``,`` that occurs. A space has to be given explicitly.
     text, categorical, numeric, ignore : sequence of str, optional
-        Feature columns that are to be taken as such, or left out.
+        Feature columns to read as such, or to leave out.
     allow_missing : bool
         Whether feature values may be missing: NaN in numeric and None in categorical columns.
         An empty cell of a text column is an empty text.
     allow_unknown : bool
-        Whether cells of label columns may be empty, where a label is not known. Y then holds
-        floats, NaN for these.
+        Whether label columns may have empty cells for labels that are not known. Y then has floats,
+        with NaN for these.
     delimiter : str, optional
         What separates the columns of a CSV file; by default a tab in `.tsv`, otherwise a comma, or
         a semicolon or tab if the first line has no comma but one of these.
@@ -95,8 +95,8 @@ def read_table(
     Returns
     -------
     Dataset
-        X is a float64 array if all features are numeric, else a DataFrame; `column_kinds` says
-        what each feature is.
+        X is a float64 array if all features are numeric, otherwise a DataFrame; `column_kinds`
+        gives the kind of each feature.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def label_columns(
     """Return the columns that hold labels; see :func:`read_table` for the three ways to say it."""
     if sum(way is not None for way in (labels, label_prefix, label_column)) != 1:
         raise table.error(
-            "say which columns are labels in one way: labels=[...], label_prefix='...' or "
+            "name the label columns in one way: labels=[...], label_prefix='...' or "
             f"label_column='...'; the columns are {_some(table.names)}"
         )
     if label_prefix is not None:
@@ -175,13 +175,13 @@ def label_columns(
             )
         if label_prefix in chosen:
             raise table.error(
-                f"the column {label_prefix!r} is nothing but the prefix, so its label would have "
-                "no name; rename it"
+                f"the column {label_prefix!r} is just the prefix, so its label would have no "
+                "name; rename it"
             )
         return chosen
     chosen = _as_list(labels if label_column is None else label_column)
     if not chosen:
-        raise table.error("labels=[] names no column; give at least one")
+        raise table.error("labels=[] contains no column; give at least one")
     _check_known(table, chosen, "label")
     check_unique(chosen, "label column", table.path)
     return chosen
@@ -356,7 +356,7 @@ def _json_cell(table: Table, column: str, row: int, cell: str) -> list[str]:
         value = json.loads(cell)
     except (ValueError, RecursionError) as error:
         raise table.error(
-            f"the cell of {column!r} starts like a JSON list but is none; correct it, or pass "
+            f"the cell of {column!r} starts like a JSON list but is not one; correct it, or pass "
             "label_delimiter",
             row,
         ) from error
@@ -370,7 +370,7 @@ def _list_cell(table: Table, column: str, row: int, value: Any) -> list[str]:
         isinstance(tag, str | int) and not isinstance(tag, bool) for tag in value
     ):
         raise table.error(
-            f"the cell of {column!r} is not a list of names or whole numbers; correct it", row
+            f"the cell of {column!r} is not a list of names or integers; correct it", row
         )
     return [str(tag).strip() for tag in value]
 
@@ -391,7 +391,7 @@ def read_feature(
         comma = _decimal_comma(words)
         if comma is not None:
             raise table.error(
-                f"the column {column!r} holds {words[comma]!r}, a number with a decimal comma; "
+                f"the column {column!r} contains {words[comma]!r}, a number with a decimal comma; "
                 "write a point in all of them (in a spreadsheet by the language of the file), or "
                 "name the column in --text (in Python text or categorical) if these are words",
                 comma,
@@ -399,8 +399,8 @@ def read_feature(
         if forced == "numeric":
             row = _first_non_number(words)
             raise table.error(
-                f"the column {column!r} holds {words[row]!r}, which is not a number; correct it or "
-                "do not name the column in numeric",
+                f"the column {column!r} contains {words[row]!r}, which is not a number; correct "
+                "it, or do not list the column in numeric",
                 row,
             )
     texts = _texts(table, column)
@@ -423,8 +423,8 @@ def _check_numbers(table: Table, column: str, values: np.ndarray, allow_missing:
     infinite = np.isinf(values)
     if infinite.any():
         raise table.error(
-            f"the column {column!r} holds an infinite value; correct it, or leave the column out "
-            "with ignore",
+            f"the column {column!r} contains an infinite value; correct it, or leave the column "
+            "out with ignore",
             int(np.flatnonzero(infinite)[0]),
         )
 
@@ -516,7 +516,7 @@ def _texts(table: Table, column: str) -> np.ndarray:
     kind = cells.type
     if not _is_plain(kind):
         raise table.error(
-            f"the column {column!r} has the type {kind}, which is neither number nor text; "
+            f"the column {column!r} has the type {kind}, which is neither a number nor text; "
             "convert it or leave it out with ignore"
         )
     if _is_number(kind) or pa.types.is_null(kind):

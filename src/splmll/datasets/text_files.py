@@ -58,7 +58,8 @@ def read_text(path: PathLike, encoding: str | None = None) -> str:
     zero = text.find("\0")
     if zero >= 0:
         raise DatasetError(
-            "the file holds NUL characters and is no plain text; check that it is the right file",
+            "the file contains NUL characters and is not plain text; check that it is the right "
+            "file",
             path=path,
             line=text.count("\n", 0, zero) + 1,
         )
@@ -93,11 +94,11 @@ def finite_number(token: str) -> float:
     """
     # Python's float also takes 1_000 and digits of other scripts, which no format means.
     if "_" in token or not token.isascii():
-        raise ValueError(f"{short(token)} is no number; write one such as -1.5 or 2e3")
+        raise ValueError(f"{short(token)} is not a number; write one such as -1.5 or 2e3")
     try:
         number = float(token)
     except ValueError:
-        raise ValueError(f"{short(token)} is no number; write one such as -1.5 or 2e3") from None
+        raise ValueError(f"{short(token)} is not a number; write one such as -1.5 or 2e3") from None
     if not math.isfinite(number):
         raise ValueError(f"{short(token)} is not a finite number; correct or remove the value")
     return number

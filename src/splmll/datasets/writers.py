@@ -1,7 +1,7 @@
 """Write a data set as CSV, Parquet, LIBSVM or ARFF, so that the readers give it back.
 
-Every file is written beside its place and moved there when it is whole, so that a failure leaves
-what stood there before.
+Every file is written under a temporary name and moved into place when it is complete, so that a
+failure leaves the previous file.
 """
 
 from __future__ import annotations
@@ -48,35 +48,35 @@ def write_dataset(
     Parameters
     ----------
     dataset : Dataset
-        What to write. Its standard split and its name are not kept: write the parts apart,
-        and the readers name them after their files.
+        The data set to write. Its standard split and its name are not kept: write the parts
+        separately, and the readers name them after their files.
     path : path-like
-        The file to write; what stands there is replaced.
+        The file to write; an existing file is replaced.
     format : {"csv", "parquet", "libsvm", "arff"}, optional
-        Without it the suffix decides: ``.csv``; ``.parquet`` or ``.pq``; ``.libsvm``,
-        ``.svm`` or ``.svmlight``; ``.arff``.
+        By default, the suffix decides: ``.csv``; ``.parquet`` or ``.pq``; ``.libsvm``, ``.svm`` or
+        ``.svmlight``; ``.arff``.
     label_prefix : str, default="label:"
-        Begins the names of the label columns in CSV and Parquet, and no feature's name.
+        Prefix of the names of the label columns in CSV and Parquet; no feature name may start with
+        it.
 
     Returns
     -------
     Path
-        The file that was written. ARFF comes with an XML file of the label names beside it,
-        and says the number of labels in its relation name, so that it is both a Mulan and a
-        MEKA file.
+        The file that was written. ARFF comes with an XML file of the label names, and has the
+        number of labels in its relation name, so that it is both a Mulan and a MEKA file.
 
     Raises
     ------
     DatasetError
-        If the format cannot hold the data set; nothing is written then.
+        If the format cannot represent the data set; nothing is written then.
 
     Notes
     -----
-    Only ARFF holds unknown labels (NaN). LIBSVM holds numbers only; the names go into a comment
-    in its first line, and labels are written as their column numbers from 0. ARFF keeps sparse
-    features sparse; CSV and Parquet spread them out. Categories are written as text; in ARFF
-    those that are 0/1, yes/no or true/false come back as numbers. CSV knows no types: a text
-    column may come back as categories, or as numbers if it holds nothing else.
+    Only ARFF supports unknown labels (NaN). LIBSVM supports only numbers; the names go into a
+    comment in its first line, and labels are written as their column numbers from 0. ARFF keeps
+    sparse features sparse; CSV and Parquet make them dense. Categories are written as text; in
+    ARFF, those that are 0/1, yes/no or true/false are read back as numbers. CSV has no types: a
+    text column may be read back as categories, or as numbers if it contains nothing else.
 
     Examples
     --------
@@ -119,7 +119,9 @@ def _check_content(dataset: Dataset, path: Path, format: str) -> None:
     if not (unknown | (cells == 0) | (cells == 1)).all():
         raise DatasetError("a label is not 0 or 1; correct Y", path=path)
     if unknown.any() and format != "arff":
-        raise DatasetError("some labels are unknown (NaN); write ARFF, which can say so", path=path)
+        raise DatasetError(
+            "some labels are unknown (NaN); write ARFF, which supports them", path=path
+        )
     if not isinstance(dataset.X, pd.DataFrame):
         check_finite(dataset.X, "X", path, allow_missing=format != "libsvm")
         return
@@ -154,7 +156,7 @@ def _write_csv(dataset: Dataset, path: Path, label_prefix: str) -> None:
     for name in table.columns:
         if name != name.strip():
             raise DatasetError(
-                f"the column {short(name)} would lose the blanks around its name in CSV; rename "
+                f"the column {short(name)} would lose the spaces around its name in CSV; rename "
                 "it or write Parquet",
                 path=path,
             )
@@ -264,7 +266,8 @@ def _write_arff(dataset: Dataset, path: Path, label_prefix: str) -> None:
     for name in dataset.label_names:
         if _NO_XML.search(name):
             raise DatasetError(
-                f"the label name {short(name)} holds a character that XML cannot; rename it",
+                f"the label name {short(name)} contains a character that XML cannot represent; "
+                "rename it",
                 path=path,
             )
     kinds = _kinds(dataset)
@@ -306,8 +309,8 @@ def _categories(dataset: Dataset, position: int) -> list[str]:
         categories = sorted({str(value) for value in column.dropna()})
     if not categories or len(set(categories)) < len(categories):
         raise DatasetError(
-            f"the categories of {short(dataset.feature_names[position])} are none, or not "
-            "different as text; rename them",
+            f"the categories of {short(dataset.feature_names[position])} are missing or "
+            "identical as text; rename them",
             path=dataset.name,
         )
     return categories
@@ -365,8 +368,8 @@ def _encode(text: str, path: Path) -> bytes:
         return text.encode("utf-8")
     except UnicodeEncodeError as problem:
         raise DatasetError(
-            f"a name or text holds {short(text[problem.start])}, half of a character pair that "
-            "no file can hold; rename it",
+            f"a name or text contains {short(text[problem.start])}, half of a character pair "
+            "that no file can contain; rename it",
             path=path,
         ) from None
 

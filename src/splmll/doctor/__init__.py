@@ -1,4 +1,4 @@
-"""What will go wrong, found before it does: in rows with labels, and in a tagger.
+"""Finds problems before they do harm: in rows with labels, and in a tagger.
 
 :func:`examine` returns :class:`Finding` objects; the command ``splmll doctor`` prints them.
 """

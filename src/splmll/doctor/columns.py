@@ -1,4 +1,4 @@
-"""Checks of features: columns that say nothing, are taken for something else, or differ in size."""
+"""Checks of features: columns without information, of the wrong kind, or on other scales."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def check_columns(data: Dataset) -> Iterator[Finding]:
 def _about(
     names: Sequence[str], severity: str, check: str, one: str, several: str
 ) -> Iterator[Finding]:
-    """Yield the finding that columns say nothing, if there are any."""
+    """Yield the finding that columns carry no information, if there are any."""
     if names:
         options = " ".join(f"--ignore {name}" for name in names[:5])
         subject = (
@@ -62,7 +62,11 @@ def _about(
             else f"{len(names)} columns {several}: {listed(names)}."
         )
         yield Finding(
-            severity, check, subject, f"Leave out what says nothing with {options}.", list(names)
+            severity,
+            check,
+            subject,
+            f"Leave out columns without information with {options}.",
+            list(names),
         )
 
 
@@ -87,7 +91,7 @@ def _is_id(name: str, values: pd.Series) -> bool:
 
 
 def _empty_texts(data: Dataset, ids: Sequence[str]) -> Iterator[Finding]:
-    """The column from which no words can be taken, so that a fit would stop."""
+    """The text column without usable words, at which a fit would stop."""
     if "text" not in data.column_kinds.values():
         return
     name = wordless_column(build_pipeline(data), data.X)
@@ -96,7 +100,7 @@ def _empty_texts(data: Dataset, ids: Sequence[str]) -> Iterator[Finding]:
         yield Finding(
             ERROR,
             "no-words",
-            f"The column {name!r} has no word that occurs in several rows, so a fit stops.",
+            f"The column {name!r} has no word that occurs in several rows, so a fit would stop.",
             f"{kind}Leave it out with --ignore {name}.",
             [name],
         )
@@ -125,7 +129,7 @@ def _constant(data: Dataset) -> Iterator[Finding]:
             "constant-columns",
             f"{counted(len(names), 'feature is', 'features are')} the same in every row: "
             f"{listed(names)}.",
-            "They say nothing and can be left out of the file.",
+            "They carry no information and can be left out of the file.",
             names,
         )
 
@@ -155,10 +159,9 @@ def _dates(data: Dataset) -> Iterator[Finding]:
             yield Finding(
                 WARNING,
                 "dates",
-                f"The column {name!r} holds dates such as {distinct[0]!r}, which are taken for "
+                f"The column {name!r} contains dates such as {distinct[0]!r}, which are read as "
                 f"{'texts' if kind == 'text' else 'categories'}.",
-                f"Leave it out with --ignore {name}, or write a number in its place, such as the "
-                "month.",
+                f"Leave it out with --ignore {name}, or replace it by a number, such as the month.",
                 [name],
             )
 
@@ -177,7 +180,7 @@ def _categories(data: Dataset, dates: Sequence[str]) -> Iterator[Finding]:
             yield Finding(
                 WARNING,
                 "texts-as-categories",
-                f"The column {name!r} is taken for categories, but has {len(distinct)} different "
+                f"The column {name!r} is read as categories, but has {len(distinct)} different "
                 f"values such as {distinct[0]!r}.",
                 f"If they are texts, say so with --text {name}.",
                 [name],
@@ -187,28 +190,28 @@ def _categories(data: Dataset, dates: Sequence[str]) -> Iterator[Finding]:
                 NOTE,
                 "many-categories",
                 f"The column {name!r} has {len(distinct)} categories; all but the "
-                f"{MOST_CATEGORIES} most frequent are taken for one.",
-                f"Group them, or take it for text with --text {name}.",
+                f"{MOST_CATEGORIES} most frequent are merged into one.",
+                f"Group them, or read the column as text with --text {name}.",
                 [name],
             )
 
 
 def _scales(data: Dataset) -> Iterator[Finding]:
-    """Features of which some would drown all others in a distance."""
+    """Features that would dominate all others in a distance."""
     if data.column_kinds:
         names = [name for name in data.feature_names if data.column_kinds[name] == "numeric"]
         spread = np.array([float(_column(data, name).std(ddof=0)) for name in names])
         severity, remedy = (
             NOTE,
-            "`splmll fit` scales numbers in a table; other programs may not, and there the largest "
-            "decide alone.",
+            "`splmll fit` scales numbers in a table; in programs that do not, the largest "
+            "features dominate.",
         )
     else:
         names, spread = list(data.feature_names), _standard_deviations(data.X)
         severity, remedy = (
             WARNING,
-            "SPL-MLL and ML-kNN scale their features, other methods take these as they are: scale "
-            "them in the file, or give it as a table, which is scaled.",
+            "SPL-MLL and ML-kNN scale their features, but other methods use these as they are: "
+            "scale them in the file, or give a table, which is scaled.",
         )
     varying = np.flatnonzero(np.nan_to_num(spread) > 0)
     if len(varying) < 2:

@@ -1,4 +1,4 @@
-"""All checks in one call: of rows with labels, of a tagger, of the file of a tagger."""
+"""All checks in one call: of rows with labels, of a tagger, or of the file of a tagger."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _PREDICTS = ("scikit-learn", "splmll")  # other versions of these may predict ot
 
 
 def examine(subject: Dataset | Tagger, *, test: Dataset | None = None) -> list[Finding]:
-    """Find what will go wrong with rows to learn from, or with a tagger.
+    """Find problems in rows to learn from, or in a tagger.
 
     Parameters
     ----------
     subject : Dataset or Tagger
-        What to look at.
+        What to examine.
     test : Dataset, optional
-        Rows to measure on. They are compared with rows to learn from; a tagger gives them labels.
+        Test rows. They are compared with the rows to learn from; a tagger predicts their labels.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def examine(subject: Dataset | Tagger, *, test: Dataset | None = None) -> list[F
 def examine_model_file(
     path: str | os.PathLike[str], *, test: Dataset | None = None
 ) -> list[Finding]:
-    """Find what will go wrong with a tagger in a file, and with the file.
+    """Find problems in a tagger in a file, and in the file.
 
     Parameters
     ----------
@@ -76,12 +76,12 @@ def examine_model_file(
     Returns
     -------
     findings : list of Finding
-        Errors first. Of a damaged file that alone.
+        Errors first. For a damaged file, only the damage.
 
     Raises
     ------
     ModelFileError
-        If there is nothing at this path, or something that is no tagger.
+        If there is nothing at this path, or something that is not a tagger.
     """
     place = Path(path)
     if not (place.is_file() or (place / MANIFEST).exists()):
@@ -97,7 +97,7 @@ def examine_model_file(
                 ERROR,
                 "damaged-file",
                 str(error),
-                "Copy it again from where it came, or fit it anew.",
+                "Copy it again from its source, or fit it again.",
             )
         ]
     with warnings.catch_warnings():
@@ -107,7 +107,7 @@ def examine_model_file(
 
 
 def _libraries(then: dict[str, str]) -> Iterator[Finding]:
-    """Yield which libraries have other versions than when the model was written."""
+    """Yield the libraries whose versions have changed since the model was written."""
     for severity in (WARNING, NOTE):
         other = [
             f"{name} {then[name]} (here {now})"
@@ -120,7 +120,7 @@ def _libraries(then: dict[str, str]) -> Iterator[Finding]:
                 severity,
                 "other-libraries",
                 f"The model was written with {', '.join(other)}.",
-                "Compare some predictions with those of then, install the same versions, or fit "
+                "Compare some predictions with earlier ones, install the same versions, or fit "
                 "it again.",
                 [each.split()[0] for each in other],
             )

@@ -1,4 +1,4 @@
-"""One thing that is wrong, or may be: how bad, what, where, and what to do about it."""
+"""One possible problem: how bad it is, what and where it is, and what to do about it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ SEVERITIES = (ERROR, WARNING, NOTE)  # worst first
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that was found.
+    """A problem that was found.
 
     Attributes
     ----------
     severity : {"error", "warning", "note"}
-        An error: it cannot work, or what comes out means nothing. A warning: it works worse than it
+        An error: it cannot work, or the results mean nothing. A warning: it works worse than it
         could, or looks better than it is. A note: good to know.
     check : str
         Name of the check, such as ``"rare-labels"``.
@@ -26,7 +26,7 @@ class Finding:
     remedy : str
         What to do, in a sentence.
     where : list of str
-        Names of all labels, columns or rows that it is about.
+        Names of all labels, columns or rows concerned.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class Finding:
     where: list[str] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON can hold it."""
+        """Return it in a form that JSON can represent."""
         return {
             "severity": self.severity,
             "check": self.check,

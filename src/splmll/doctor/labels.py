@@ -1,4 +1,4 @@
-"""Checks of labels: too few rows, none at all, twice the same, written in two ways."""
+"""Checks of labels: with few rows or none, identical, or spelled in two ways."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def check_labels(data: Dataset) -> Iterator[Finding]:
 
 
 def label_counts(Y: Any) -> np.ndarray:
-    """Return in how many rows each label stands; unknown cells count as absent.
+    """Return how many rows have each label; unknown cells count as absent.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def _constant(names: Sequence[str], counts: np.ndarray, Y: Any) -> Iterator[Find
                 WARNING,
                 "constant-labels",
                 f"{counted(len(found), 'label is', 'labels are')} {words}: {listed(found)}.",
-                "Leave them out: a model can only repeat that.",
+                "Leave them out: there is nothing to learn about them.",
                 found,
             )
 
@@ -86,8 +86,8 @@ def _rare(names: Sequence[str], counts: np.ndarray) -> Iterator[Finding]:
             "rare-labels",
             f"{counted(len(rare), 'label is', 'labels are')} in fewer than {MIN_ROWS_OF_A_LABEL} "
             f"rows: {shown}{more}.",
-            "Too few to learn from some and measure on others: add rows, join them with other "
-            "labels, or leave them out.",
+            "These are too few to learn from some and measure on others: add rows, merge the "
+            "labels with others, or leave them out.",
             [names[k] for k in rare],
         )
 
@@ -103,8 +103,8 @@ def _identical(names: Sequence[str], Y: Any, counts: np.ndarray) -> Iterator[Fin
     yield from _groups(
         groups.values(),
         "identical-labels",
-        "always stand together",
-        "Keep one of each group: the others are a copy of it.",
+        "always occur together",
+        "Keep one of each group: the others are copies of it.",
     )
 
 
@@ -115,8 +115,8 @@ def _spelled_twice(names: Sequence[str]) -> Iterator[Finding]:
     yield from _groups(
         groups.values(),
         "spelled-differently",
-        "differ only in case, spaces or signs",
-        "Write each of them in one way; now they are learned as different labels.",
+        "differ only in case, spaces or punctuation",
+        "Use one spelling for each; as it is, they are learned as different labels.",
     )
 
 
@@ -164,14 +164,14 @@ def _typos(names: Sequence[str], counts: np.ndarray) -> Iterator[Finding]:
         yield Finding(
             NOTE,
             "typing-errors",
-            f"These rare labels look like typing errors: {shown}.",
+            f"These rare labels look like typos: {shown}.",
             "Correct them if they are.",
             [name for name, _ in pairs],
         )
 
 
 def _joined(data: Dataset) -> Iterator[Finding]:
-    """Tags that stand in one cell and were taken for one."""
+    """Tags in one cell that were read as a single tag."""
     per_row = np.asarray((data.Y == 1).sum(axis=1)).ravel()
     names = data.label_names
     if per_row.max(initial=0) > 1:
@@ -189,7 +189,7 @@ def _joined(data: Dataset) -> Iterator[Finding]:
                 "tags-in-one-piece",
                 f"No row has more than one label, and {counted(len(joined), 'label')} such as "
                 f"{joined[0]!r} look like several tags with {delimiter!r} between them.",
-                f"Say so with --delimiter {delimiter!r}.",
+                f"If so, use --delimiter {delimiter!r}.",
                 joined,
             )
             return

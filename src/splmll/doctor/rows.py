@@ -1,4 +1,4 @@
-"""Checks of rows: too few, without labels, the same again, and in training and test at once."""
+"""Checks of rows: too few, without labels, repeated, or in both training and test."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def check_rows(data: Dataset) -> Iterator[Finding]:
 
 
 def check_against_test(data: Dataset, test: Dataset) -> Iterator[Finding]:
-    """Yield what is wrong between the rows to learn from and others to measure on."""
+    """Yield problems between training and test rows."""
     yield from _leaking(data.X, test.X, "rows of the test file")
     known = set(data.label_names)
     strange = [name for name in test.label_names if name not in known]
@@ -42,7 +42,7 @@ def check_against_test(data: Dataset, test: Dataset) -> Iterator[Finding]:
         yield Finding(
             WARNING,
             "labels-only-in-test",
-            f"{counted(len(strange), 'label stands', 'labels stand')} in the test file alone: "
+            f"{counted(len(strange), 'label is', 'labels are')} only in the test file: "
             f"{listed(strange)}.",
             "Add rows that have them to the training file; a model cannot learn them otherwise.",
             strange,
@@ -86,7 +86,7 @@ def _few(data: Dataset) -> Iterator[Finding]:
         yield Finding(
             WARNING,
             "few-rows",
-            f"There are {n_rows} rows; with fewer than {MIN_ROWS_TO_TUNE} no threshold is tuned "
+            f"There are {n_rows} rows; with fewer than {MIN_ROWS_TO_TUNE}, no threshold is tuned "
             "and measures say little.",
             "Add rows.",
         )
@@ -102,7 +102,7 @@ def _unlabelled(data: Dataset) -> Iterator[Finding]:
             "rows-without-labels",
             f"{counted(len(empty), 'row has', 'rows have')} no label ({_shown(empty)}).",
             "They are learned as rows to which no label applies; leave them out if their labels "
-            "are just not known.",
+            "are simply not known.",
             _row_names(empty),
         )
 
@@ -128,8 +128,8 @@ def _repeated(data: Dataset) -> Iterator[Finding]:
         "repeated-rows",
         f"{counted(len(rows), 'row')} have the same features as another one ({_shown(rows)})."
         f"{aside}",
-        "Remove repetitions: where one is held out and the other learned from, the measures come "
-        "out too high.",
+        "Remove duplicates: if one copy is held out and the other is learned from, the measures "
+        "are too good.",
         _row_names(rows),
     )
 
@@ -145,7 +145,7 @@ def _leaking(X_train: Any, X_test: Any, whose: str) -> Iterator[Finding]:
             "leaking-rows",
             f"{len(leaking):,} of {n_test:,} {whose} are also training rows, with the same "
             f"features ({_shown(leaking)}).",
-            "Remove them from one of the two: what is measured on rows that were learned is too "
+            "Remove them from one of the two: measures on rows that were learned from are too "
             "good.",
             _row_names(leaking),
         )

@@ -1,4 +1,4 @@
-"""Checks of a tagger: landmarks without use, labels it never gives, thresholds."""
+"""Checks of a tagger: useless landmarks, labels it never predicts, thresholds."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ def _landmarks(tagger: Tagger) -> Iterator[Finding]:
             ERROR,
             "no-landmarks",
             "There are no landmarks, so every row gets the same labels.",
-            "No label can be predicted from these columns, or all are constant: look at the file "
-            "with `splmll doctor FILE`, or ask for some with --landmarks 5.",
+            "Either no label can be predicted from these columns, or all are constant: check the "
+            "file with `splmll doctor FILE`, or set a number with --landmarks 5.",
         )
         return
     if len(landmarks) == len(names):
@@ -87,8 +87,8 @@ def _landmarks(tagger: Tagger) -> Iterator[Finding]:
             NOTE,
             "all-landmarks",
             f"All {len(names)} labels are landmarks: nothing is saved.",
-            f"Where fewer would do, say so with --landmarks {max(1, len(names) // 2)}; "
-            "`splmll landmarks MODEL --figure path.png --data FILE` shows what that costs.",
+            f"To use fewer, give --landmarks {max(1, len(names) // 2)}; `splmll landmarks MODEL "
+            "--figure path.png --data FILE` shows what that costs.",
             landmarks,
         )
     strength = np.abs(model.landmark_weights_).max(axis=0)
@@ -101,8 +101,8 @@ def _landmarks(tagger: Tagger) -> Iterator[Finding]:
         yield Finding(
             WARNING,
             "not-carried",
-            f"No landmark carries {counted(len(constant), 'label')}, so nearly the same score "
-            f"comes out for every row: {listed(constant)}.",
+            f"No landmark carries {counted(len(constant), 'label')}, so every row gets nearly "
+            f"the same score: {listed(constant)}.",
             "Add rows that have them, allow more --landmarks, or leave them out.",
             constant,
         )
@@ -127,7 +127,7 @@ def _thresholds(tagger: Tagger) -> Iterator[Finding]:
             "edge-thresholds",
             f"The threshold of {counted(len(edge), 'label')} is at the edge of the scores "
             f"({shown}): {listed(names)}.",
-            "Nearly all or nearly none of the rows get them; fit again with another --threshold, "
-            "or add rows that have them.",
+            "Nearly all rows or nearly none get them; fit again with another --threshold, or add "
+            "rows that have them.",
             names,
         )

@@ -1,8 +1,8 @@
 """The contract of an embedding f(x): from features to one bounded score per label.
 
-An embedding learns on folds, so that every training row is predicted by a model that did not see
-it, and is then finished for the outputs that are wanted. :class:`FoldModels` is the common way:
-one model for each fold, averaged at prediction time.
+An embedding learns on folds, so that every training row is predicted by a model that has not seen
+it, and is then finished for the outputs that are needed. :class:`FoldModels` is the usual base: one
+model for each fold, averaged at prediction time.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ Report = Callable[[int, int, Callable[[], Any]], bool]
 
 @dataclass(frozen=True)
 class FitContext:
-    """What a fit is told besides the data.
+    """What a fit receives besides the data.
 
     Parameters
     ----------
     seed : int, default=0
         Everything random follows from it.
     n_jobs : int or None, default=None
-        How many models may be fitted at the same time.
+        How many models may be fitted in parallel.
     report : callable or None, default=None
-        Told of every epoch of a network; see ``Report``.
+        Called after every epoch of a network; see ``Report``.
     previous : Embedding or None, default=None
-        The same embedding as it was fitted before, where a warm start continues it.
+        The previously fitted embedding, if a warm start continues it.
     on_progress : callable or None, default=None
-        Told what is being done and which share of it is done; see ``splmll.progress``.
+        Called with what is being done and the share that is done; see ``splmll.progress``.
     worth : callable or None, default=None
-        ``worth(F, Y)`` says how good probabilities of held-out rows are for what they are wanted
-        for; larger is better. By it an embedding chooses among settings of its own.
+        ``worth(F, Y)`` measures how useful probabilities of held-out rows are; larger is better. An
+        embedding uses it to choose its own settings.
     sample_weight : ndarray of shape (n_rows,) or None, default=None
         Weights of the rows, none of them 0; given only to embeddings that use them.
     """
@@ -72,8 +72,8 @@ class Embedding(CheckedParameters):
     Attributes
     ----------
     out_of_fold_ : ndarray of shape (n_rows, n_outputs)
-        Between ``fit`` and ``finish``: the prediction of every training row by a model that did
-        not see it.
+        Between ``fit`` and ``finish``: the prediction of every training row by a model that has not
+        seen it.
     """
 
     #: Whether every label has a model of its own: then fewer candidates cost less.
@@ -105,14 +105,14 @@ class Embedding(CheckedParameters):
         raise NotImplementedError
 
     def finish(self, X: Any, Y: Any, outputs: np.ndarray) -> None:
-        """Get ready to predict these outputs, in this order, and forget what only the fit needed.
+        """Prepare to predict these outputs, in this order, and drop what only the fit needed.
 
         Parameters
         ----------
         X, Y : as for ``fit``
             For embeddings that learn from all rows at the end.
         outputs : ndarray of int
-            The labels that are still wanted.
+            The labels that are still needed.
         """
         raise NotImplementedError
 
@@ -132,8 +132,8 @@ class Embedding(CheckedParameters):
         """Refuse weights of rows where they would be without effect."""
         if not self.uses_weights:
             raise ValueError(
-                f"The embedding {type(self).__name__} cannot use sample_weight: take another one, "
-                "such as Linear or OneVsRest, or leave the weights out."
+                f"The embedding {type(self).__name__} cannot use sample_weight: use another one, "
+                "such as Linear or OneVsRest, or leave out the weights."
             )
 
 

@@ -1,4 +1,4 @@
-"""Several embeddings mixed label by label: different families err differently."""
+"""Several embeddings, weighted label by label: different families make different errors."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from splmll.statistics import split_unknown
 
 
 class Blend(Embedding):
-    """Embeddings mixed per label with weights learned on their out-of-fold predictions.
+    """Embeddings combined per label with weights learned on their out-of-fold predictions.
 
-    The weights of a label minimise its out-of-fold squared error; none is negative, and they sum to
-    one. A pull towards the plain mean is worth ``shrinkage`` of the label's variance: a rare label
-    has too few rows to tell which member is better.
+    The weights of a label minimise its out-of-fold squared error; they are nonnegative and sum to
+    one. They are pulled towards the plain mean with a weight of ``shrinkage`` times the label's
+    variance, because a rare label has too few rows to tell which member is better.
 
     Parameters
     ----------
     members : list of embeddings
-        Objects, or names as :class:`~splmll.SPLMLL` takes them. Their parameters are reached by
-        the class name in small letters: ``blend.set_params(network__dropout=0.2)``; of several of
-        a class by ``network_1``, ``network_2``.
+        Objects, or names as in :class:`~splmll.SPLMLL`. Their parameters are set by the class name
+        in lower case: ``blend.set_params(network__dropout=0.2)``; for several members of one class,
+        by ``network_1``, ``network_2``.
     shrinkage : float, default=0.1
         Weight of the pull towards the plain mean.
 
@@ -37,7 +37,7 @@ class Blend(Embedding):
     members_ : list of Embedding
         The fitted members.
     weights_ : ndarray of shape (n_members, n_outputs)
-        What each member counts for each output.
+        The weight of each member for each output.
 
     Examples
     --------

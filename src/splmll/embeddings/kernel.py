@@ -19,18 +19,18 @@ from splmll.feature_scaling import SCALE_CONSTRAINT, fitted_scaler, scaled
 class Kernel(Embedding):
     """RBF kernel ridge regression of all labels.
 
-    The kernel features are those of Nystroem's method. With as many components as rows they
-    reproduce the kernel exactly; with fewer this is its low-rank approximation. The basis is drawn
-    from all rows, labels unseen.
+    The kernel features come from the Nystroem method. With as many components as rows they
+    reproduce the kernel exactly; with fewer, they are a low-rank approximation. The basis is drawn
+    from all rows, without looking at labels.
 
     Parameters
     ----------
     ridge : float or "auto", default="auto"
-        Relative to the mean variance of a kernel feature; "auto" takes the best out of fold.
+        Relative to the mean variance of a kernel feature; "auto" chooses the best out of fold.
     gamma : float or "auto", default="auto"
         RBF width; "auto" is one over the mean squared distance of two rows.
     n_components : int, default=2000
-        Largest number of kernel features.
+        Maximum number of kernel features.
     {scale}
 
     Examples

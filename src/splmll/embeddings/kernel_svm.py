@@ -28,8 +28,8 @@ class KernelSVM(Embedding):
 
     The kernel is computed once for all labels and folds: on yeast that is four times as fast as one
     ``SVC`` after the other. Its matrix has as many rows and columns as there are rows, so this is
-    for some thousand rows. Decision values become probabilities by one logistic curve for all
-    labels, fitted out of fold.
+    for a few thousand rows. One logistic curve for all labels, fitted out of fold, turns decision
+    values into probabilities.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Ridge regression in closed form: one factorisation for all labels, one pass over the rows.
 
-It needs nothing but sums over rows, so it learns from chunks, files and clusters as from an array.
-Its scores are those of least squares, near 0 and 1 but not bounded by them: that is what keeps the
-moments of its predictions a function of those sums.
+It needs only sums over rows, so it learns from chunks, files and clusters as from an array. Its
+scores are those of least squares, near 0 and 1 but not bounded by them, so that the moments of its
+predictions are a function of those sums.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ class Linear(Embedding):
     """Ridge regression of all labels.
 
     Features are centred and scaled through the sums, so that the data is never copied and sparse
-    features stay sparse. The map of a fold comes from the sums of all rows less the fold. With more
-    features than a square matrix can hold, the rows' inner products or conjugate gradients take
-    over (``splmll.embeddings.wide_ridge``).
+    features stay sparse. The map of a fold comes from the sums of all rows minus the fold. If there
+    are too many features for a square matrix, the inner products of the rows or conjugate gradients
+    are used instead (``splmll.embeddings.wide_ridge``).
 
     Parameters
     ----------
     ridge : float or "auto", default="auto"
-        Relative to the mean variance of a feature; "auto" takes the best out of fold.
+        Relative to the mean variance of a feature; "auto" chooses the best out of fold.
     {scale}
 
     Attributes
@@ -53,7 +53,7 @@ class Linear(Embedding):
     ridge_ : float
         The ridge given or chosen.
     map_ : ndarray of shape (n_features + 1, n_outputs)
-        Intercepts and weights for features as they are, one above the other.
+        Intercepts and weights for unscaled features, stacked.
 
     Examples
     --------

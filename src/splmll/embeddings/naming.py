@@ -1,4 +1,4 @@
-"""From what people write as an embedding to an embedding: names, lists, modules, estimators."""
+"""Turns names, lists, modules and estimators into embeddings."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def embedding_of(kind: Any) -> Embedding:
     Parameters
     ----------
     kind : str, Embedding, list, torch module, classifier or regressor
-        A name of ``EMBEDDING_NAMES``; an embedding, which is copied; a list, which is blended; a
-        torch module; or any classifier or regressor, one for each label.
+        A name from ``EMBEDDING_NAMES``; an embedding, which is copied; a list, which is blended; a
+        torch module; or any classifier or regressor, fitted once per label.
 
     Returns
     -------
     embedding : Embedding
-        Not fitted; what was given is not changed.
+        Not fitted; the argument is not changed.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def embedding_of(kind: Any) -> Embedding:
     if is_one_per_label(kind):
         return OneVsRest(kind)
     raise ValueError(
-        f"embedding={kind!r} is none: give a name ({', '.join(map(repr, EMBEDDING_NAMES))}), an "
-        "object of splmll.embeddings, a torch module, a classifier or regressor, or a list of "
-        "these."
+        f"embedding={kind!r} is not an embedding: give a name "
+        f"({', '.join(map(repr, EMBEDDING_NAMES))}), an object of splmll.embeddings, a torch "
+        "module, a classifier or regressor, or a list of these."
     )

@@ -1,7 +1,7 @@
-"""Neural networks: the paper's, fully connected, and torch modules of your own.
+"""Neural networks: the paper's fully connected one, and your own torch modules.
 
-The rows of a fold stop the training of that fold's network, and the networks of all folds are
-averaged: predicting the held-out rows and an ensemble come from the same fits.
+The rows of a fold decide when the training of that fold's network stops, and the networks of all
+folds are averaged: the same fits give the held-out predictions and an ensemble.
 """
 
 from __future__ import annotations
@@ -48,17 +48,17 @@ _TRAINING: dict[str, list[Any]] = {
 
 @with_paragraphs
 class TorchModule(FoldModels):
-    """A torch module of your own, trained end to end.
+    """Your own torch module, trained end to end.
 
     X may be an array with more than two dimensions (images) or a torch Dataset.
 
     Parameters
     ----------
     module : torch.nn.Module
-        From the input to one output per label. It is copied and trained once for each fold.
+        A module with one output per label. It is copied and trained once for each fold.
     loss : {"cross_entropy", "squared"}, default="squared"
-        "squared" is the paper's first term: the module gives scores near 0 and 1.
-        "cross_entropy" takes its outputs for logits, and f(x) is their logistic function.
+        "squared" is the paper's first term: the module returns scores near 0 and 1. With
+        "cross_entropy" its outputs are logits, and f(x) is their logistic function.
     {training}
     {device}
 
@@ -115,8 +115,8 @@ class TorchModule(FoldModels):
         shape = forward(module, X, torch.as_tensor(rows[:1])).shape
         if shape != (1, n_outputs):
             raise ValueError(
-                f"The torch module gives outputs of shape {tuple(shape)} for one row, but "
-                f"there are {n_outputs} labels: let its last layer have {n_outputs} outputs."
+                f"The torch module returns outputs of shape {tuple(shape)} for one row, but "
+                f"there are {n_outputs} labels: its last layer must have {n_outputs} outputs."
             )
         return module
 

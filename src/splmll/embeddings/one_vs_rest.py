@@ -1,7 +1,8 @@
-"""One classifier or regressor for every label: linear SVMs by default, the way to tag text.
+"""One classifier or regressor for every label: by default linear classifiers, for text.
 
-Labels are fitted in parallel, on sparse rows as they are. Decision values become probabilities by
-one logistic curve for all labels, fitted out of fold: what is mixed with others must be bounded.
+Labels are fitted in parallel, on sparse rows as they are. One logistic curve for all labels, fitted
+out of fold, turns decision values into probabilities, because predictions that are combined must be
+bounded.
 """
 
 from __future__ import annotations
@@ -49,23 +50,23 @@ class OneVsRest(Embedding):
     ----------
     estimator : "auto", classifier or regressor, default="auto"
         "auto" fits linear classifiers by coordinate descent: support vector machines or logistic
-        regression, whichever of a few settings ranks held-out rows best. Any classifier or
-        regressor with scikit-learn's API may be given instead. Decision values are turned into
-        probabilities; a classifier without them gives its own probabilities, a regressor its
-        predictions, cut off at 0 and 1.
+        regression, with the setting that ranks held-out rows best. Any other classifier or
+        regressor with scikit-learn's API works, too. Decision values are turned into probabilities;
+        a classifier without decision values returns its own probabilities, and a regressor its
+        predictions, clipped to 0 and 1.
     scale : {"auto", "standard"} or None, default="auto"
-        Whether to standardise the features; "auto" does so for dense features that are not nearly
-        all zero and ``estimator="auto"`` only.
+        Whether to standardise the features; "auto" does so only for ``estimator="auto"`` and dense
+        features that are not nearly all zero.
 
     Attributes
     ----------
     estimator_ : estimator
-        What was fitted for every label.
+        The estimator that was fitted for every label.
     scores_ : dict
-        With ``estimator="auto"``: what every setting tried was worth on held-out rows (see
+        With ``estimator="auto"``: the worth of every setting on held-out rows (see
         ``FitContext.worth``).
     slope_ : float or None
-        Slope of the logistic curve through (0, 1/2) that bounds decision values; None where the
+        Slope of the logistic curve through (0, 1/2) that bounds decision values; None if the
         estimator has none.
 
     Examples

@@ -1,8 +1,8 @@
-"""Linear classifiers by stochastic gradient descent: they learn from some rows at a time.
+"""Linear classifiers by stochastic gradient descent, which learn from chunks of rows.
 
 One ``SGDClassifier`` per label and fold sees each chunk of rows once in every pass, so the data
-need not be in memory together. All folds together are one linear model per label in the end: the
-mean of their decision values is the decision value of their mean.
+need not fit into memory. In the end, all folds together form one linear model per label: the mean
+of their decision values is the decision value of their mean.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ Models = list[SGDClassifier | None]
 class Stochastic(Embedding):
     """Linear classifiers by stochastic gradient descent, one per label and fold.
 
-    For rows in chunks, beyond memory: ``SPLMLL("sgd").fit_batches(...)``. Rows should come in
-    random order. Dense features are standardised as those of the first chunk are.
+    For rows in chunks, if they do not fit into memory: ``SPLMLL("sgd").fit_batches(...)``. Rows
+    should be in random order. Dense features are standardised by the first chunk.
 
     Parameters
     ----------
     ridge : float or "auto", default="auto"
-        Weight of the ridge penalty; it also sets the learning rate. "auto" takes the one of a few
-        that ranks held-out rows of the first chunk best.
+        Weight of the ridge penalty; it also sets the learning rate. "auto" chooses the value that
+        ranks held-out rows of the first chunk best.
     n_passes : int or "auto", default="auto"
-        How often all rows are gone through. "auto" passes over few rows up to ten times and over
-        more than 200,000 once.
+        Number of passes over all rows. "auto" makes up to ten passes over few rows and one over
+        more than 200,000.
 
     Attributes
     ----------

@@ -19,11 +19,11 @@ class Trees(FoldModels):
     Parameters
     ----------
     n_estimators : int, default=150
-        Trees in a forest; there is one forest for each fold.
+        Number of trees in a forest; there is one forest for each fold.
     min_samples_leaf : int, default=2
-        Rows in a leaf at least.
+        Minimum number of rows in a leaf.
     max_features : {"sqrt", "log2"}, int or float, default="sqrt"
-        Features that a split looks at, as in scikit-learn.
+        Number of features considered for a split, as in scikit-learn.
 
     Examples
     --------

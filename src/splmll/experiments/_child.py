@@ -38,7 +38,7 @@ def main() -> None:
             _send(outbox, pickle.dumps(("started", None)))
             answer = pickle.dumps(("result", function(*arguments)), pickle.HIGHEST_PROTOCOL)
         except BaseException as error:
-            answer = pickle.dumps(("error", _told(error)))
+            answer = pickle.dumps(("error", told(error)))
         _send(outbox, answer)
         # What this call held must not count against the next one's memory.
         del answer
@@ -65,18 +65,13 @@ def _send(outbox: IO[bytes], answer: bytes) -> None:
     outbox.flush()
 
 
-def error_line(error: BaseException) -> str:
-    """Return an error in one line."""
-    text = str(error).strip()
-    name = type(error).__name__
-    return f"{name}: {text.splitlines()[0]}" if text else name
-
-
-def _told(error: BaseException) -> dict[str, Any]:
+def told(error: BaseException) -> dict[str, Any]:
+    """Return what is kept of an error: its kind, one line, and the whole story."""
+    name, text = type(error).__name__, str(error).strip()
     return {
         "status": "memory" if isinstance(error, MemoryError) else "failed",
-        "error": error_line(error),
-        "traceback": traceback.format_exc(),
+        "error": f"{name}: {text.splitlines()[0]}" if text else name,
+        "traceback": "".join(traceback.format_exception(error)),
     }
 
 

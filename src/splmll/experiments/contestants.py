@@ -5,8 +5,28 @@ These are the compared methods, SPL-MLL in its versions, and the rows of the pap
 
 from __future__ import annotations
 
-from splmll.catalogue import CATALOGUE, Method
-from splmll.experiments.ablations import ABLATIONS
+from typing import Any
+
+from splmll.catalogue import CATALOGUE, SPL_MLL_PAPER, Method
+
+# Names in the paper's Table 4: the published system with parts left out.
+_ABLATIONS: dict[str, dict[str, Any]] = {
+    "NN-embeddings": {"selection": "all"},
+    "NN + separated": {"joint": False},
+    "joint + linear": {"linear": True},
+    "joint + NN": {},
+}
+ABLATIONS: dict[str, Method] = {
+    name: Method(
+        name,
+        f"SPL-MLL, ablation: {name}",
+        "splmll.published.PublishedSPLMLL",
+        SPL_MLL_PAPER,
+        "ours",
+        settings,
+    )
+    for name, settings in _ABLATIONS.items()
+}
 
 CONTESTANTS: dict[str, Method] = {**CATALOGUE, **ABLATIONS}
 """Name -> method, all that an experiment knows by name.
@@ -14,6 +34,6 @@ CONTESTANTS: dict[str, Method] = {**CATALOGUE, **ABLATIONS}
 Examples
 --------
 >>> from splmll.experiments.contestants import CONTESTANTS
->>> CONTESTANTS["SPL-MLL (linear)"].make(random_state=0)
-SPLMLL(embedding='linear', random_state=0)
+>>> CONTESTANTS["joint + linear"].make()
+PublishedSPLMLL(linear=True)
 """

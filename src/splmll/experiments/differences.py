@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from splmll.experiments.ablations import ABLATIONS
+from splmll.experiments.contestants import ABLATIONS
 from splmll.experiments.published import printed_beside, read_table
 from splmll.experiments.table_format import Cell, FormattedTable
 from splmll.experiments.tables import arranged, check_conditions, summarise
@@ -67,10 +67,10 @@ def difference_table(
     >>> import pandas as pd
     >>> from splmll.experiments.differences import difference_table
     >>> from splmll.experiments.published import published
-    >>> run = {"data": "yeast", "repetition": 0, "fold": 0, "seed": 0, "protocol": "held-out",
-    ...        "preprocessing": "none", "threshold": "own", "search": "none", "status": "done"}
-    >>> results = pd.DataFrame([{**run, "method": "BR", "hamming_loss": 0.2},
-    ...                         {**run, "method": "ML-kNN", "hamming_loss": 0.198}])
+    >>> results = pd.DataFrame({
+    ...     "data": "yeast", "method": ["BR", "ML-kNN"], "hamming_loss": [0.2, 0.198], "fold": 0,
+    ...     "repetition": 0, "seed": 0, "protocol": "held-out", "preprocessing": "none",
+    ...     "threshold": "own", "search": "none", "status": "done"})
     >>> difference_table(results, published(), ["hamming_loss"]).frame["reason"].tolist()
     ['base learner', 'unexplained']
     """
@@ -101,7 +101,7 @@ def difference_table(
     frame = frame.assign(difference=frame["measured"] - frame["printed"], reason=reasons)
     frame = frame.reset_index(drop=True)
     titles = frame["measure"].map(lambda name: MEASURES[name].title)
-    table, subject = arranged(shown, frame.assign(measure=titles), ["data", "method"])
+    table, subject = arranged(frame.assign(measure=titles, cell=pd.Series(shown)))
     caption = (
         f"Measured minus printed{f', {subject}' if subject else ''}; within {AGREEMENT} they "
         f"agree. {conditions.describe()}"
@@ -120,14 +120,7 @@ class Reason(NamedTuple):
 
 
 def known_reasons() -> list[Reason]:
-    """Return what is known of single methods; protocol, features and threshold are compared.
-
-    Examples
-    --------
-    >>> from splmll.experiments.differences import known_reasons
-    >>> [reason.measures for reason in known_reasons() if reason.kind == "tie rule"]
-    [['ranking_loss', 'average_precision']]
-    """
+    """Return what is known of single methods; protocol, features and threshold are compared."""
     return [
         Reason(
             kind,

@@ -139,18 +139,7 @@ def convergence_figure(datasets: list[Dataset], seed: int = 0) -> tuple[Figure, 
 
 
 def parts(data: Dataset, seed: int = 0) -> tuple[Any, Any, Any, Any]:
-    """Return features and labels of the training and of the test rows, as held out elsewhere.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from splmll.datasets import Dataset
-    >>> from splmll.experiments.figures import parts
-    >>> X = np.arange(40.0).reshape(-1, 1)
-    >>> data = Dataset(X, (X > 20).astype(int), ["x"], ["large"])
-    >>> [len(part) for part in parts(data)]
-    [36, 36, 4, 4]
-    """
+    """Return features and labels of the training and of the test rows, as held out elsewhere."""
     train, test = standard_split(data, seed)
     return replace(data, train=train, test=test).split()
 

@@ -48,12 +48,6 @@ class CallFailed(RuntimeError):
         What happened, in one line.
     traceback : str or None
         Where, as far as it is known.
-
-    Examples
-    --------
-    >>> from splmll.experiments.limits import CallFailed
-    >>> CallFailed("timeout", "took more than 2 seconds").status
-    'timeout'
     """
 
     def __init__(self, status: str, error: str, traceback: str | None = None) -> None:
@@ -89,7 +83,8 @@ class LimitedProcess(AbstractContextManager):
 
     def __init__(self, n_threads: int | None = None) -> None:
         self.n_threads = n_threads
-        self._worker: _Worker | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._fresh_mb: float | None = None  # what it holds when it has imported everything
 
     def __exit__(self, *error: object) -> None:
         self.close()
@@ -110,18 +105,12 @@ class LimitedProcess(AbstractContextManager):
             Also one defined in a script or notebook.
         *arguments : object
             What it is called with; they travel as copies.
-        time_limit : float, optional
-            Seconds it may take, counted from when function and arguments have arrived.
+        time_limit, processor_limit : float, optional
+            Seconds it may take, and seconds of processor time over all its threads and children;
+            they count from when function and arguments have arrived.
         memory_limit : float, optional
             Megabytes that the process and its children may hold together, all they have imported
             included.
-        processor_limit : float, optional
-            Seconds of processor time it may take, over all its threads and children: unlike
-            `time_limit` it means the same on a busy machine.
-
-        Returns
-        -------
-        result : object
 
         Raises
         ------
@@ -129,45 +118,45 @@ class LimitedProcess(AbstractContextManager):
             If it raised an error, exceeded a limit or its process died.
         """
         body = cloudpickle.dumps((function, arguments))
-        worker = self._ready_worker(memory_limit)
+        if self._process is not None and self._is_spent(memory_limit):
+            self.close()
+        if self._process is None:
+            self._start()
         try:
-            return worker.call(body, time_limit, memory_limit, processor_limit)
-        except BaseException as error:
-            # After an error of the function the process is as good as before. After anything else
-            # it is dead, or at work on what nobody waits for.
-            if not isinstance(error, CallFailed) or error.status != "failed" or not worker.is_alive:
-                self.close()
+            self._last_words.truncate(0)
+            self._send(body)
+            kind, content = self._answer()
+            if kind == "started":  # all imports are done
+                if self._fresh_mb is None:
+                    self._fresh_mb = _resident_mb(self._pid)
+                kind, content = self._answer(time_limit, memory_limit, processor_limit)
+        except BaseException:
+            self.close()  # it is dead, or at work on what nobody waits for
             raise
+        if kind == "error":  # of the function: the process is as good as before
+            raise CallFailed(**content)
+        return content
 
     def close(self) -> None:
         """End the process and all that it started."""
-        worker, self._worker = self._worker, None
-        if worker is not None:
-            worker.end()
+        if self._process is None:
+            return
+        for process in _family(self._pid):
+            with suppress(psutil.Error):  # it ended in the meantime
+                process.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout, self._last_words):
+            with suppress(OSError):  # a pipe that is broken cannot be flushed
+                stream.close()  # type: ignore[union-attr]
+        self._process = None
 
-    def _ready_worker(self, memory_limit: float | None) -> _Worker:
-        worker = self._worker
-        if worker is not None:
-            crowded = (
-                memory_limit is not None and worker.leftover_mb > LEFTOVER_SHARE * memory_limit
-            )
-            if crowded or not worker.is_alive:
-                self.close()
-        if self._worker is None:
-            self._worker = _Worker(self.n_threads)
-        return self._worker
-
-
-class _Worker:
-    """A living process at the other end of two pipes."""
-
-    def __init__(self, n_threads: int | None) -> None:
+    def _start(self) -> None:
         environment = dict(os.environ)
-        if n_threads is not None:
+        if self.n_threads is not None:
             for name in THREAD_VARIABLES:
-                environment.setdefault(name, str(n_threads))
+                environment.setdefault(name, str(self.n_threads))
         # Opened for appending: after it is cut, the next word stands at its start.
-        self._last_words = tempfile.TemporaryFile("a+b")  # noqa: SIM115 - closed in `end`
+        self._last_words = tempfile.TemporaryFile("a+b")  # noqa: SIM115 - closed in `close`
         # -P: the folder of the script holds modules named like some of the standard library.
         self._process = subprocess.Popen(
             [sys.executable, "-P", _child.__file__],
@@ -176,66 +165,38 @@ class _Worker:
             stderr=self._last_words,
             env=environment,
         )
-        self._fresh_mb: float | None = None
+        self._pid = self._process.pid
+        self._fresh_mb = None
         # Pipes cannot be waited for with a timeout everywhere; a queue can.
         self._answers: queue.SimpleQueue[tuple[str, Any] | None] = queue.SimpleQueue()
-        threading.Thread(target=self._pass_on, daemon=True).start()
+        arguments = (self._process, self._answers)
+        threading.Thread(target=_pass_on, args=arguments, daemon=True).start()
         self._send(sys.path)
 
-    @property
-    def is_alive(self) -> bool:
-        return self._process.poll() is None
-
-    @property
-    def leftover_mb(self) -> float:
-        """What earlier calls have left behind."""
-        return 0.0 if self._fresh_mb is None else _resident_mb(self._process.pid) - self._fresh_mb
-
-    def call(
-        self,
-        body: bytes,
-        time_limit: float | None,
-        memory_limit: float | None,
-        processor_limit: float | None,
-    ) -> Any:
-        """Send a call, watch over it, and return its result or raise what became of it."""
-        self._last_words.truncate(0)
-        self._send(body)
-        kind, content = self._next_answer()
-        if kind == "started":  # all imports are done
-            if self._fresh_mb is None:
-                self._fresh_mb = _resident_mb(self._process.pid)
-            kind, content = self._next_answer(time_limit, memory_limit, processor_limit)
-        if kind == "error":
-            raise CallFailed(**content)
-        return content
-
-    def end(self) -> None:
-        """Kill the process and all that it started."""
-        for process in _family(self._process.pid):
-            with suppress(psutil.Error):  # it ended in the meantime
-                process.kill()
-        self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout, self._last_words):
-            with suppress(OSError):  # a pipe that is broken cannot be flushed
-                stream.close()  # type: ignore[union-attr]
+    def _is_spent(self, memory_limit: float | None) -> bool:
+        """Whether the process is dead, or earlier calls have left too much in it."""
+        if self._process is None or self._process.poll() is not None:
+            return True
+        if memory_limit is None or self._fresh_mb is None:
+            return False
+        return _resident_mb(self._pid) - self._fresh_mb > LEFTOVER_SHARE * memory_limit
 
     def _send(self, message: Any) -> None:
-        assert self._process.stdin is not None
+        pipe: Any = self._process and self._process.stdin
         try:
-            pickle.dump(message, self._process.stdin)
-            self._process.stdin.flush()
+            pickle.dump(message, pipe)
+            pipe.flush()
         except OSError:
             raise self._obituary() from None
 
-    def _next_answer(
+    def _answer(
         self,
         time_limit: float | None = None,
         memory_limit: float | None = None,
         processor_limit: float | None = None,
     ) -> tuple[str, Any]:
         """Return what the process says next, unless it exceeds a limit before."""
-        pid, start = self._process.pid, time.monotonic()
+        pid, start = self._pid, time.monotonic()
         spent = 0.0 if processor_limit is None else _processor_seconds(pid)
         limited = (time_limit, memory_limit, processor_limit) != (None, None, None)
         while True:
@@ -254,35 +215,32 @@ class _Worker:
                 raise CallFailed("timeout", words)
 
     def _obituary(self) -> CallFailed:
+        assert self._process is not None
         code = self._process.wait()
+        how = f"exited with code {code}"
         if code < 0:
             how = f"was killed by signal {-code} ({signal.Signals(-code).name})"
-        else:
-            how = f"exited with code {code}"
         size = self._last_words.seek(0, os.SEEK_END)
         self._last_words.seek(max(0, size - LAST_WORDS))
         words = self._last_words.read().decode(errors="replace").strip()
         return CallFailed("failed", f"the process of the unit {how}", words or None)
 
-    def _pass_on(self) -> None:
-        assert self._process.stdout is not None
-        try:
-            while True:
-                self._answers.put(pickle.load(self._process.stdout))  # written by our own child
-        except (EOFError, pickle.UnpicklingError, OSError, ValueError):
-            pass  # it is gone, or closed on this side
-        except Exception:  # an answer that cannot be read here
-            self._process.kill()
-        self._answers.put(None)
+
+def _pass_on(process: subprocess.Popen[bytes], answers: queue.SimpleQueue[Any]) -> None:
+    """Put what a process says into a queue, and None when it is gone."""
+    assert process.stdout is not None
+    try:
+        while True:
+            answers.put(pickle.load(process.stdout))  # written by our own child
+    except (EOFError, pickle.UnpicklingError, OSError, ValueError):
+        pass  # it is gone, or closed on this side
+    except Exception:  # an answer that cannot be read here
+        process.kill()
+    answers.put(None)
 
 
 class PeakMemory(AbstractContextManager):
     """The largest resident size of this process while a block runs.
-
-    Attributes
-    ----------
-    megabytes : float
-        Looked at every 20 milliseconds.
 
     Examples
     --------
@@ -297,7 +255,6 @@ class PeakMemory(AbstractContextManager):
     megabytes: float = 0.0
 
     def __enter__(self) -> PeakMemory:
-        self._process = psutil.Process()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._thread.start()
@@ -308,11 +265,10 @@ class PeakMemory(AbstractContextManager):
         self._thread.join()
 
     def _watch(self) -> None:
-        stopped = False
+        process, stopped = psutil.Process(), False
         while not stopped:
             stopped = self._stop.wait(SAMPLE_INTERVAL)
-            held = self._process.memory_info().rss / MEGABYTE
-            self.megabytes = max(self.megabytes, held)
+            self.megabytes = max(self.megabytes, process.memory_info().rss / MEGABYTE)
 
 
 def _resident_mb(pid: int) -> float:

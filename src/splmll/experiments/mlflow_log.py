@@ -9,32 +9,11 @@ import pandas as pd
 from splmll.extras import required
 from splmll.metrics import MEASURES
 
-_PARAMETERS = (
-    "data",
-    "method",
-    "protocol",
-    "repetition",
-    "fold",
-    "seed",
-    "preprocessing",
-    "threshold",
-    "search",
-    "settings",
-    "settings_hash",
-)
-_NUMBERS = (
-    "search_seconds",
-    "fit_seconds",
-    "predict_seconds",
-    "peak_memory_mb",
-    "n_train",
-    "n_test",
-    "n_labels",
-    "n_features",
-)
-_TAGS = ("status", "error", "versions", "host", "protocol_description", "search_description")
-# Tags that tell which unit, and which attempt at it, a run is.
-_IDENTITY = {"splmll.key": "key", "splmll.finished": "finished"}
+# Tags that tell which unit, and which attempt at it, a run is; and what became of it.
+_IDENTITY = ["key", "finished"]
+_TAGS = ["status", "error", "versions", "host", "protocol_description", "search_description"]
+_PARAMETERS = ["data", "method", "protocol", "repetition", "fold", "seed", "preprocessing"]
+_PARAMETERS += ["threshold", "search", "settings", "settings_hash"]
 
 
 def log_to_mlflow(
@@ -72,57 +51,40 @@ def log_to_mlflow(
     entities = required("mlflow.entities", "mlflow", "Logging to MLflow")
     client = mlflow.MlflowClient(tracking_uri=tracking_uri)
     experiment = client.get_experiment_by_name(experiment_name)
-    number = (
-        client.create_experiment(experiment_name)
-        if experiment is None
-        else experiment.experiment_id
-    )
+    number = experiment.experiment_id if experiment else client.create_experiment(experiment_name)
     logged = _logged_units(client, number)
-    n_written = 0
-    for row in results.to_dict("records"):
-        if (row["key"], row["finished"]) in logged:
-            continue
-        start, end = (_milliseconds(row[name]) for name in ("started", "finished"))
+    new = [row for row in results.to_dict("records") if (row["key"], row["finished"]) not in logged]
+    for row in new:
+        known = {str(name): value for name, value in row.items() if not pd.isna(value)}
+        start, end = (int(1000 * pd.Timestamp(row[t]).timestamp()) for t in ("started", "finished"))
         run = client.create_run(
             number,
             start_time=start,
             run_name=f"{row['data']} {row['method']} {row['repetition']}.{row['fold']}",
             tags={
-                **{f"splmll.{name}": str(row[name]) for name in _TAGS if _is_known(row[name])},
-                **{tag: row[name] for tag, name in _IDENTITY.items()},
+                f"splmll.{name}": str(known[name]) for name in [*_IDENTITY, *_TAGS] if name in known
             },
         )
         client.log_batch(
             run.info.run_id,
             metrics=[
-                entities.Metric(name, float(row[name]), end, 0)
-                for name in (*MEASURES, *_NUMBERS)
-                if _is_known(row[name])
+                entities.Metric(name, float(value), end, 0)
+                for name, value in known.items()
+                if name in MEASURES or name.startswith("n_") or name.endswith(("_seconds", "_mb"))
             ],
             params=[entities.Param(name, str(row[name])) for name in _PARAMETERS],
         )
-        done = row["status"] == "done"
-        client.set_terminated(run.info.run_id, "FINISHED" if done else "FAILED", end)
-        n_written += 1
-    return n_written
+        status = "FINISHED" if row["status"] == "done" else "FAILED"
+        client.set_terminated(run.info.run_id, status, end)
+    return len(new)
 
 
-def _logged_units(client: Any, experiment: str) -> set[tuple[str, ...]]:
+def _logged_units(client: Any, experiment: str) -> set[tuple[str | None, ...]]:
     found = set()
     token = None
     while True:
         page = client.search_runs([experiment], page_token=token)
-        for run in page:
-            if all(tag in run.data.tags for tag in _IDENTITY):
-                found.add(tuple(run.data.tags[tag] for tag in _IDENTITY))
+        found |= {tuple(run.data.tags.get(f"splmll.{t}") for t in _IDENTITY) for run in page}
         token = page.token
         if not token:
             return found
-
-
-def _milliseconds(time: str) -> int:
-    return int(pd.Timestamp(time).timestamp() * 1000)
-
-
-def _is_known(value: Any) -> bool:
-    return not pd.isna(value)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from splmll.arrays import dense
 from splmll.datasets import Dataset
 from splmll.exceptions import DatasetError
 
@@ -15,15 +16,8 @@ from splmll.exceptions import DatasetError
 def with_test_rows(train: Dataset, test: Dataset) -> Dataset:
     """Return both as one data set whose standard split is the two.
 
-    Parameters
-    ----------
-    train, test : Dataset
-        Of the same features. A label that only the test rows have is left out: nothing can learn
-        it. One that only the training rows have is absent from all test rows.
-
-    Returns
-    -------
-    data : Dataset
+    Both have the same features. A label that only the test rows have is left out: nothing can learn
+    it. One that only the training rows have is absent from all test rows.
 
     Examples
     --------
@@ -40,16 +34,13 @@ def with_test_rows(train: Dataset, test: Dataset) -> Dataset:
         absent = [name for name in train.feature_names if name not in test.feature_names]
         what = f"lacks the feature {absent[0]!r}" if absent else "has other features"
         raise DatasetError(f"the file of test rows {what}; give one like {train.name}")
-    place = {name: number for number, name in enumerate(test.label_names)}
-    truth = np.asarray(test.Y.toarray() if sparse.issparse(test.Y) else test.Y)
-    columns = [
-        truth[:, place[name]] if name in place else np.zeros(len(truth))
-        for name in train.label_names
-    ]
-    n_train, n_test = train.Y.shape[0], len(truth)
+    # Columns of the training rows' labels, in their order.
+    labels = pd.DataFrame(dense(test.Y), columns=list(test.label_names))
+    labels = labels.reindex(columns=list(train.label_names), fill_value=0)
+    n_train, n_test = train.Y.shape[0], len(labels)
     return Dataset(
         _stacked(train.X, test.X),
-        _stacked(train.Y, np.column_stack(columns)),
+        _stacked(train.Y, labels.to_numpy()),
         train.feature_names,
         train.label_names,
         name=train.name,

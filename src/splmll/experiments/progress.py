@@ -1,4 +1,4 @@
-"""How far an experiment has come: one live line in a terminal, plain lines anywhere else."""
+"""How far an experiment has come: one live line in a terminal, silence anywhere else."""
 
 from __future__ import annotations
 
@@ -15,106 +15,50 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from splmll.experiments.unit import Unit
-
 # Seconds over which the speed is averaged: units can take hours.
 SPEED_PERIOD = 86_400.0
 
 
-class RunProgress:
+class RunProgress(Progress):
     """Units done, running and failed, and the time left.
 
     Parameters
     ----------
     total : int
         Number of units.
-    done, failed : int, default=0
-        How many of them need not be run: finished or failed before.
-    live : bool, default=True
-        Show one live line where `stream` is a terminal.
-    verbose : bool, default=False
-        Where there is no live line, write a line for every finished unit.
     stream : text file, optional
-        Where to; by default standard error.
+        Where to show them, if it is a terminal; by default standard error.
 
     Examples
     --------
-    >>> import sys
     >>> from splmll.experiments.progress import RunProgress
-    >>> from splmll.experiments.protocol import PROTOCOLS
-    >>> from splmll.experiments.unit import Unit
-    >>> unit = Unit("ML-kNN", "emotions", PROTOCOLS["held-out"])
-    >>> with RunProgress(2, verbose=True, stream=sys.stdout) as progress:
-    ...     progress.start()
-    ...     progress.finish(unit, "done")
-    [1/2] emotions, ML-kNN, repetition 0, fold 0: done
+    >>> with RunProgress(2) as progress:
+    ...     progress.count(running=1)
+    ...     progress.count(running=-1, done=1)
+    >>> progress.tasks[0].description
+    '1 done, 0 running, 0 failed'
     """
 
-    def __init__(
-        self,
-        total: int,
-        *,
-        done: int = 0,
-        failed: int = 0,
-        live: bool = True,
-        verbose: bool = False,
-        stream: TextIO | None = None,
-    ) -> None:
-        self.total = total
-        self.done = done
-        self.failed = failed
-        self.running = 0
-        self.stream = sys.stderr if stream is None else stream
-        self.verbose = verbose
-        self._display = Progress(
+    def __init__(self, total: int, stream: TextIO | None = None) -> None:
+        stream = sys.stderr if stream is None else stream
+        super().__init__(
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),
-            console=Console(file=self.stream),
+            console=Console(file=stream),
             speed_estimate_period=SPEED_PERIOD,
-            disable=not (live and self.stream.isatty()),
+            disable=not stream.isatty(),
         )
-        self._task = self._display.add_task(self._counts(), total=total, completed=self._over)
+        self._numbers = {"done": 0, "running": 0, "failed": 0}
+        self._units = self.add_task("", total=total)
 
-    def __enter__(self) -> RunProgress:
-        self._display.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._display.stop()
-
-    def start(self) -> None:
-        """Say that a unit has begun."""
-        self.running += 1
-        self._show()
-
-    def finish(self, unit: Unit, status: str) -> None:
-        """Say that a unit has ended, and how."""
-        self.running -= 1
-        self.skip(status)
-        if self._display.disable and self.verbose:
-            print(
-                f"[{self._over}/{self.total}] {unit.data_name}, {unit.method}, repetition "
-                f"{unit.repetition}, fold {unit.fold}: {status}",
-                file=self.stream,
-                flush=True,
-            )
-
-    def skip(self, status: str) -> None:
-        """Say that another process has ended a unit, and how."""
-        self.done += status == "done"
-        self.failed += status != "done"
-        self._show()
-
-    @property
-    def _over(self) -> int:
-        return self.done + self.failed
-
-    def _counts(self) -> str:
-        return f"{self.done} done, {self.running} running, {self.failed} failed"
-
-    def _show(self) -> None:
-        self._display.update(self._task, description=self._counts(), completed=self._over)
+    def count(self, *, done: int = 0, running: int = 0, failed: int = 0) -> None:
+        """Say how many more, or fewer, units are done, running and failed."""
+        for kind, change in zip(self._numbers, (done, running, failed)):
+            self._numbers[kind] += change
+        words = ", ".join(f"{number} {kind}" for kind, number in self._numbers.items())
+        over = self._numbers["done"] + self._numbers["failed"]
+        self.update(self._units, description=words, completed=over)

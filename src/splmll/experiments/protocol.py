@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.model_selection import BaseCrossValidator, KFold
@@ -45,14 +45,6 @@ class Part:
         Rows for choosing settings: neither trained on nor measured on.
     threshold_rows : ndarray of int or None
         Some of the training rows: a second fit without them gives scores to choose thresholds on.
-
-    Examples
-    --------
-    >>> from splmll.datasets import load_dataset
-    >>> from splmll.experiments.protocol import PROTOCOLS
-    >>> part = next(PROTOCOLS["held-out"].parts(load_dataset("digit-scenes")))
-    >>> len(part.train), len(part.test), part.validation
-    (3000, 1000, None)
     """
 
     repetition: int
@@ -64,13 +56,8 @@ class Part:
     threshold_rows: np.ndarray | None = None
 
 
-class Rows(NamedTuple):
-    """Row numbers of one fit, see `Part`."""
-
-    train: np.ndarray
-    test: np.ndarray
-    validation: np.ndarray | None = None
-    threshold_rows: np.ndarray | None = None
+#: Row numbers of one fit, as in `Part`: train, test, and the others where there are any.
+Rows = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -88,23 +75,17 @@ class Protocol(ABC):
         Its key in `PROTOCOLS`.
     title : str
         Its name over a table.
-    gist : str
-        What is done, in a few words.
+    gist, sentence : str
+        What is done, in a few words and for a caption.
     redraws_rows : bool
         Whether every repetition divides the rows anew. Where it does not, a method without
         randomness gives the same result every time.
-
-    Examples
-    --------
-    >>> from dataclasses import replace
-    >>> from splmll.experiments.protocol import PROTOCOLS
-    >>> print(replace(PROTOCOLS["cv"], n_folds=10).describe())
-    Cross-validation on all rows: 10 folds, multi-label stratified.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     gist: ClassVar[str]
+    sentence: ClassVar[str]
     redraws_rows: ClassVar[bool] = False
 
     repetitions: int = 1
@@ -128,14 +109,7 @@ class Protocol(ABC):
     def repetition(self, data: Dataset, repetition: int, seed: int = 0) -> list[Part]:
         """Return the rows of the fits of one repetition, fold by fold.
 
-        Parameters
-        ----------
-        data : Dataset
-            The rows, their labels and, where it has one, their standard split.
-        repetition : int
-            Which one, counted from 0.
-        seed : int, default=0
-            The base seed; repetition r has the seed ``seed + r``.
+        Repetitions are counted from 0; repetition r has the seed ``seed + r``.
         """
         own_seed = seed + repetition
         return [
@@ -143,9 +117,10 @@ class Protocol(ABC):
             for fold, rows in enumerate(self._divide(data, seed, own_seed))
         ]
 
-    @abstractmethod
     def describe(self) -> str:
         """Return the sentence that says in a caption what was done."""
+        seeds, repetitions = (count(self.repetitions, word) for word in ("seed", "repetition"))
+        return self.sentence.format(seeds=seeds, repetitions=repetitions)
 
     @abstractmethod
     def _divide(self, data: Dataset, seed: int, own_seed: int) -> list[Rows]:
@@ -174,18 +149,16 @@ class HeldOut(Protocol):
     title = "Held-out test rows"
     gist = "held-out (trained on the training rows, measured on the test rows)"
 
+    sentence = (
+        "Held out: trained on the training rows of the standard split, measured on its test rows; "
+        "a data set without a split is measured on a random tenth of its rows. {seeds} for methods "
+        "with randomness, which see the same rows."
+    )
+
     repetitions: int = 5
 
-    def describe(self) -> str:  # noqa: D102 - as above
-        return (
-            "Held out: trained on the training rows of the standard split, measured on its test "
-            "rows; a data set without a split is measured on a random tenth of its rows. "
-            f"{count(self.repetitions, 'seed')} for methods with randomness, which see the same "
-            "rows."
-        )
-
     def _divide(self, data: Dataset, seed: int, own_seed: int) -> list[Rows]:
-        return [Rows(*standard_split(data, seed))]
+        return [standard_split(data, seed)]
 
 
 @dataclass(frozen=True)
@@ -232,7 +205,7 @@ class CrossValidation(Protocol):
             if self.stratified
             else KFold(self.n_folds, shuffle=True, random_state=own_seed)
         )
-        return [Rows(*rows) for rows in folds.split(np.arange(data.Y.shape[0]), data.Y)]
+        return list(folds.split(np.arange(data.Y.shape[0]), data.Y))
 
 
 @dataclass(frozen=True)
@@ -264,19 +237,18 @@ class PaperProtocol(Protocol):
     )
     redraws_rows = True
 
-    repetitions: int = 10
+    sentence = (
+        "The paper's protocol: measured on the test rows of the standard split (a random tenth of "
+        "the rows where a set has none), {repetitions}, each with another tenth of the training "
+        "rows set apart for validation."
+    )
 
-    def describe(self) -> str:  # noqa: D102 - as above
-        return (
-            "The paper's protocol: measured on the test rows of the standard split (a random tenth "
-            f"of the rows where a set has none), {count(self.repetitions, 'repetition')}, each "
-            "with another tenth of the training rows set apart for validation."
-        )
+    repetitions: int = 10
 
     def _divide(self, data: Dataset, seed: int, own_seed: int) -> list[Rows]:
         train, test = standard_split(data, seed)
         kept, validation = _stratified(data, train, VALIDATION_SHARE, own_seed)
-        return [Rows(kept, test, validation)]
+        return [(kept, test, validation)]
 
 
 @dataclass(frozen=True)
@@ -301,17 +273,15 @@ class Resubstitution(Protocol):
     name = "resubstitution"
     title = "Resubstitution (training rows)"
     gist = "resubstitution (measured on the training rows, no estimate of anything else)"
-
-    def describe(self) -> str:  # noqa: D102 - as above
-        return (
-            "Resubstitution: trained and measured on the same rows, the training rows of the "
-            "standard split, as the paper's tmc2007 rows were. Measured on the training rows: no "
-            "result for new rows, no ground to rank methods by."
-        )
+    sentence = (
+        "Resubstitution: trained and measured on the same rows, the training rows of the standard "
+        "split, as the paper's tmc2007 rows were. Measured on the training rows: no result for new "
+        "rows, no ground to rank methods by."
+    )
 
     def _divide(self, data: Dataset, seed: int, own_seed: int) -> list[Rows]:
         train, _ = standard_split(data, seed)
-        return [Rows(train, train)]
+        return [(train, train)]
 
 
 @dataclass(frozen=True)
@@ -369,7 +339,7 @@ class BenchmarkProtocol(Protocol):
         train, test = _at_most(self.most_train, train, seed), _at_most(self.most_test, test, seed)
         share = max(THRESHOLD_SHARE, min(0.5, FEWEST_THRESHOLD_ROWS / len(train)))
         _, threshold_rows = _stratified(data, train, share, seed)
-        return [Rows(train, test, threshold_rows=threshold_rows)]
+        return [(train, test, None, threshold_rows)]
 
 
 #: Every protocol by name, with its usual number of repetitions.
@@ -381,26 +351,7 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
 def standard_split(data: Dataset, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Return the training and test rows of the standard split, or a random tenth as the test rows.
 
-    Parameters
-    ----------
-    data : Dataset
-        The rows.
-    seed : int, default=0
-        Seed of the draw for a data set without a split.
-
-    Returns
-    -------
-    train, test : ndarray of int
-        Row numbers.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from splmll.datasets import Dataset
-    >>> from splmll.experiments.protocol import standard_split
-    >>> data = Dataset(np.zeros((40, 1)), np.ones((40, 1)), ["x"], ["y"])
-    >>> [rows.size for rows in standard_split(data)]
-    [36, 4]
+    The seed is that of the draw for a data set without a split.
     """
     if data.train is not None and data.test is not None:
         return data.train, data.test

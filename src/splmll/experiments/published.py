@@ -64,14 +64,9 @@ def published() -> pd.DataFrame:
 
 
 def published_datasets() -> pd.DataFrame:
-    """Return the paper's Table 1, the statistics of its data sets.
+    """Return the paper's Table 1: rows, features, labels, cardinality and domain of its data sets.
 
-    Returns
-    -------
-    statistics : DataFrame
-        One line for each data set, by its name in :func:`splmll.datasets.load_dataset`, with the
-        columns rows, features, labels, cardinality and domain. The features of espgame and
-        pascal07 are DenseSift.
+    The features of espgame and pascal07 are DenseSift.
 
     Examples
     --------
@@ -92,20 +87,10 @@ def read_table(name: str) -> pd.DataFrame:
 def printed_beside(cells: pd.DataFrame, numbers: pd.DataFrame, protocol: str) -> pd.DataFrame:
     """Return measured cells with the printed number that stands beside each.
 
-    Parameters
-    ----------
-    cells : DataFrame
-        One line for each cell, with the columns data, method and measure.
-    numbers : DataFrame
-        Printed numbers, as `published` returns them.
-    protocol : str
-        How the cells were measured.
-
-    Returns
-    -------
-    cells : DataFrame
-        A copy with the columns printed and printed_std, NaN where nothing is printed, and caveat:
-        in which way the printed number was measured otherwise, empty if it was not or is unknown.
+    The cells, one in each line, have the columns data, method and measure, and were measured by the
+    protocol; the numbers are what `published` returns. The result has the columns printed and
+    printed_std, NaN where nothing is printed, and caveat: in which way the printed number was
+    measured otherwise, empty if it was not or is unknown.
 
     Examples
     --------
@@ -118,8 +103,7 @@ def printed_beside(cells: pd.DataFrame, numbers: pd.DataFrame, protocol: str) ->
     """
     key = ["data", "method", "measure"]
     wanted = [*key, "mean", "std", "protocol"]
-    absent = [column for column in wanted if column not in numbers.columns]
-    if absent:
+    if absent := [column for column in wanted if column not in numbers.columns]:
         raise ValueError(
             f"The printed numbers have no column {absent[0]!r}; pass what published() returns."
         )

@@ -16,8 +16,7 @@ import pandas as pd
 
 from splmll.datasets import Dataset, load_dataset
 from splmll.exceptions import DatasetError
-from splmll.experiments.ablations import ABLATIONS
-from splmll.experiments.contestants import CONTESTANTS
+from splmll.experiments.contestants import ABLATIONS, CONTESTANTS
 from splmll.experiments.differences import difference_table
 from splmll.experiments.figures import (
     company_figure,
@@ -31,7 +30,6 @@ from splmll.experiments.report import (
     Figure,
     FittedModel,
     Section,
-    Written,
     build_page,
     write_page,
     write_report,
@@ -43,7 +41,7 @@ from splmll.experiments.tables import comparison_table
 from splmll.experiments.writing import ranks_and_tests, write_figure, write_table, write_text
 from splmll.landmarks import SPLMLL
 from splmll.metrics import PAPER_MEASURES
-from splmll.names import suggestion
+from splmll.names import known_name
 
 OURS = ["SPL-MLL", "SPL-MLL (linear)", "SPL-MLL as published", "SPL-MLL (linear) as published"]
 TABLE_2_METHODS = [
@@ -86,8 +84,6 @@ class Reproduction:
         Address of a Dask scheduler to run the units.
     seed : int, default=0
         The seed from which all others are derived.
-    progress : bool, default=True
-        Show progress where standard error is a terminal.
 
     Examples
     --------
@@ -105,7 +101,6 @@ class Reproduction:
         n_jobs: int | None = None,
         scheduler: str | None = None,
         seed: int = 0,
-        progress: bool = True,
     ) -> None:
         self.out = Path(out)
         self.quick = quick
@@ -113,7 +108,6 @@ class Reproduction:
         self.n_jobs = joblib.cpu_count() if n_jobs is None else n_jobs
         self.scheduler = scheduler
         self.seed = seed
-        self.progress = progress
         self._results: list[pd.DataFrame] = []
         self._loaded: dict[str, Dataset] = {}
         self._models: dict[str, SPLMLL] = {}
@@ -159,30 +153,20 @@ class Reproduction:
             "pascal07, which is not at hand."
         )
         table = FormattedTable.from_frame(frame, caption)
-        self._shown.append(Section("Table 1", [Written(table.to_html())]))
+        self._shown.append(Section("Table 1", [table]))
         return write_table(table, self.out / "table1")
 
     def table2(self) -> list[Path]:
         """The compared methods and ours, five measures."""
         data = [*SMALL_DATA, "tmc2007", "espgame-densehue"]
         title = "Table 2: compared methods and SPL-MLL"
-        return [
-            *self._comparison("table2", title, data, TABLE_2_METHODS),
-            *self._comparison(
-                "table2-resubstitution", title, ["tmc2007"], TABLE_2_METHODS, "resubstitution"
-            ),
-        ]
+        return self._comparison("table2", title, data, TABLE_2_METHODS)
 
     def table3(self) -> list[Path]:
         """The methods that reduce the label space, their ridge chosen by folds, and ours."""
         title = "Table 3: methods that reduce the label space, and SPL-MLL"
         data = ["tmc2007", "espgame-densehue"]
-        methods, search = TABLE_3_METHODS, RIDGE_SEARCH
-        on_training_rows = ("table3-resubstitution", title, ["tmc2007"], methods, "resubstitution")
-        return [
-            *self._comparison("table3", title, data, methods, search=search),
-            *self._comparison(*on_training_rows, search=search),
-        ]
+        return self._comparison("table3", title, data, TABLE_3_METHODS, RIDGE_SEARCH)
 
     def table4(self) -> list[Path]:
         """The published system with parts left out."""
@@ -239,12 +223,25 @@ class Reproduction:
         title: str,
         data: list[str],
         methods: list[str],
-        protocol: str = "held-out",
         search: str | Search = "none",
     ) -> list[Path]:
+        """Measure methods on held-out rows; where training rows are printed also on those."""
         data = [each for each in data if self.data is None or each in self.data]
-        if not data:
-            return []
+        files = self._measured(name, title, data, methods, "held-out", search) if data else []
+        if "tmc2007" in data:
+            on_training_rows = f"{name}-resubstitution", title, ["tmc2007"], methods
+            files += self._measured(*on_training_rows, "resubstitution", search)
+        return files
+
+    def _measured(
+        self,
+        name: str,
+        title: str,
+        data: list[str],
+        methods: list[str],
+        protocol: str,
+        search: str | Search,
+    ) -> list[Path]:
         # Resubstitution only stands beside printed numbers: one seed shows what it shows.
         once = self.quick or protocol == "resubstitution"
         experiment = Experiment(
@@ -257,12 +254,7 @@ class Reproduction:
             seed=self.seed,
             time_limit=QUICK_SECONDS if self.quick else None,
         )
-        results = experiment.run(
-            self.out / "store",
-            self.n_jobs,
-            scheduler=self.scheduler,
-            progress=self.progress,
-        )
+        results = experiment.run(self.out / "store", self.n_jobs, scheduler=self.scheduler)
         self._results.append(results)
         table = comparison_table(results, PAPER_MEASURES, published(), title=title)
         differences = difference_table(results, published())
@@ -310,32 +302,15 @@ ITEMS: dict[str, Callable[[Reproduction], list[Path]]] = {
 
 
 def check_items(items: Sequence[str]) -> list[str]:
-    """Return the items that were asked for, or all of ``ITEMS``, in the order of the paper.
-
-    Examples
-    --------
-    >>> from splmll.experiments.reproduce import check_items
-    >>> check_items(["figure4", "table1"])
-    ['table1', 'figure4']
-    """
-    for item in items:
-        if item not in ITEMS and item != "all":
-            hint = suggestion(item, [*ITEMS, "all"])
-            raise ValueError(f"The paper has no {item!r}.{hint} There are {', '.join(ITEMS)}.")
-    return [item for item in ITEMS if item in items or "all" in items]
+    """Return the items that were asked for, or all of ``ITEMS``, in the order of the paper."""
+    there = f"There are {', '.join(ITEMS)}."
+    asked = [known_name(item, [*ITEMS, "all"], "item of the paper", there) for item in items]
+    return [item for item in ITEMS if item in asked or "all" in asked]
 
 
 def check_data(data: Sequence[str]) -> list[str]:
-    """Refuse data sets that no table has.
-
-    Examples
-    --------
-    >>> from splmll.experiments.reproduce import check_data
-    >>> check_data(["yeast"])
-    ['yeast']
-    """
+    """Refuse data sets that no table has."""
     known = [*ALL_DATA, "pascal07"]
-    unknown = [name for name in data if name not in known]
-    if unknown:
+    if unknown := [name for name in data if name not in known]:
         raise ValueError(f"No table has the data set {unknown[0]!r}; there are {', '.join(known)}.")
     return list(data)

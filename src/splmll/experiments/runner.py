@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import logging
 import os
-import queue
 import threading
 import time
-import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,7 @@ import pandas as pd
 
 from splmll.catalogue import METHODS
 from splmll.datasets import Dataset, dataset_names, read_dataset
-from splmll.experiments._child import error_line
+from splmll.experiments._child import told
 from splmll.experiments.contestants import CONTESTANTS
 from splmll.experiments.limits import CallFailed, LimitedProcess
 from splmll.experiments.progress import RunProgress
@@ -129,32 +128,26 @@ class Experiment:
         self.units()  # refuses impossible options now and not after hours
 
     def units(self) -> list[Unit]:
-        """Return all units of work, the first repetition of all methods first.
-
-        Returns
-        -------
-        units : list of Unit
-        """
-        units = []
-        for data in self.data:
-            for repetition in range(self.protocol.repetitions):
-                for fold in range(self.protocol.folds):
-                    for name, estimator in self.methods.items():
-                        unit = Unit(
-                            name,
-                            data,
-                            self.protocol,
-                            repetition,
-                            fold,
-                            estimator=estimator,
-                            preprocessing=self.preprocessing,
-                            threshold=self.threshold,
-                            search=self.search,
-                            base_seed=self.seed,
-                        )
-                        if repetition == 0 or not unit.same_in_every_repetition:
-                            units.append(unit)
-        return units
+        """Return all units of work, the first repetition of all methods first."""
+        places = product(
+            self.data, range(self.protocol.repetitions), range(self.protocol.folds), self.methods
+        )
+        units = [
+            Unit(
+                name,
+                data,
+                self.protocol,
+                repetition,
+                fold,
+                estimator=self.methods[name],
+                preprocessing=self.preprocessing,
+                threshold=self.threshold,
+                search=self.search,
+                base_seed=self.seed,
+            )
+            for data, repetition, fold, name in places
+        ]
+        return [u for u in units if u.repetition == 0 or not u.same_in_every_repetition]
 
     def run(
         self,
@@ -165,10 +158,8 @@ class Experiment:
         scheduler: str | None = None,
         retry_failed: bool = False,
         isolate: bool = True,
-        progress: bool = True,
-        verbose: bool = False,
     ) -> pd.DataFrame:
-        """Do all units that are not done yet.
+        """Do all units that are not done yet; a live line in a terminal says how far it is.
 
         Parameters
         ----------
@@ -189,10 +180,6 @@ class Experiment:
         isolate : bool, default=True
             Run units in processes of their own, which can be stopped at a limit and whose crash
             harms nothing else. False runs them here, one after the other, for a debugger.
-        progress : bool, default=True
-            Show a live line on standard error, where that is a terminal.
-        verbose : bool, default=False
-            Where it is not, write a line for every finished unit.
 
         Returns
         -------
@@ -209,7 +196,7 @@ class Experiment:
                 "take no cluster and set no limits."
             )
         units = self.units()
-        with _Run(Store(out), units, retry_failed, live=progress, verbose=verbose) as run:
+        with _Run(Store(out), units, retry_failed) as run:
             if on_cluster:
                 with _dask_client(n_jobs, scheduler) as client:
                     cluster = client.get_executor(pure=False)
@@ -217,55 +204,41 @@ class Experiment:
             elif isolate:
                 n_workers = joblib.effective_n_jobs(n_jobs)
                 n_threads = max(1, joblib.cpu_count() // n_workers)
-                # Threads only wait: the work is done in the processes, which end first.
-                with ThreadPoolExecutor(n_workers) as here, _ProcessPool(n_threads) as pool:
-                    run.all(here, self.limits, lambda: n_workers, pool)
+                with _threads_with_processes(n_workers, n_threads) as here:
+                    run.all(here, self.limits, lambda: n_workers)
             else:
                 while (unit := run.take(wait=True)) is not None:
-                    run.end(unit, _attempt_here(unit))
+                    run.end(unit, _attempt(unit))
         return run.store.results([unit.key for unit in units])
 
 
 class _Run:
     """One run of an experiment: what is left to do, its claims in the store and its display."""
 
-    def __init__(
-        self, store: Store, units: Iterable[Unit], retry_failed: bool, *, live: bool, verbose: bool
-    ) -> None:
+    def __init__(self, store: Store, units: Iterable[Unit], retry_failed: bool) -> None:
         self.store = store
         self.owner = Owner()
         self._retry_before = now() if retry_failed else None
         self._left = {unit.key: unit for unit in units}
-        n_units = len(self._left)
-        over = self._drop_finished()
-        n_done = over.count("done")
-        self._progress = RunProgress(
-            n_units, done=n_done, failed=len(over) - n_done, live=live, verbose=verbose
-        )
+        self._progress = RunProgress(len(self._left))
         self._stopped = threading.Event()
 
     def __enter__(self) -> _Run:
-        self._progress.__enter__()
+        self._progress.start()
         threading.Thread(target=self._beat, daemon=True).start()
         return self
 
     def __exit__(self, *error: object) -> None:
         self._stopped.set()
-        self._progress.__exit__(*error)
+        self._progress.stop()
         self.store.release(self.owner)
 
-    def all(
-        self,
-        executor: Executor,
-        limits: Limits,
-        room: Callable[[], int],
-        pool: _ProcessPool | None = None,
-    ) -> None:
+    def all(self, executor: Executor, limits: Limits, room: Callable[[], int]) -> None:
         """Do all units, never more at once than there is room: another run may have the others."""
         running: dict[Future[UnitResult], Unit] = {}
         while True:
             while len(running) < max(1, room()) and (unit := self.take(wait=not running)):
-                running[executor.submit(_attempt, unit, limits, pool)] = unit
+                running[executor.submit(_attempt, unit, limits)] = unit
             if not running:
                 return
             for future in wait(running, LOOK_AGAIN, FIRST_COMPLETED).done:
@@ -277,12 +250,11 @@ class _Run:
         Where others are at work on all that is left, wait for them on request: they may die.
         """
         while True:
-            for status in self._drop_finished():
-                self._progress.skip(status)
+            self._drop_finished()
             for key, unit in self._left.items():
                 if self.store.claim(key, self.owner, retry_before=self._retry_before):
                     del self._left[key]
-                    self._progress.start()
+                    self._progress.count(running=1)
                     return unit
             if not (wait and self._left):
                 return None
@@ -291,70 +263,55 @@ class _Run:
     def end(self, unit: Unit, result: UnitResult) -> None:
         """Record what came out of a unit."""
         self.store.record(unit, result, self.owner)
-        self._progress.finish(unit, result.status)
+        done = result.status == "done"
+        self._progress.count(running=-1, done=done, failed=not done)
 
-    def _drop_finished(self) -> list[str]:
-        """Forget units that are over, whoever did them, and return their status."""
-        over = {
-            key: status
-            for key, (status, finished) in self.store.endings().items()
-            if status == "done" or self._retry_before is None or finished >= self._retry_before
-        }
-        return [over[key] for key in list(self._left) if key in over and self._left.pop(key)]
+    def _drop_finished(self) -> None:
+        """Forget units that are over, whoever did them."""
+        for key, (status, finished) in self.store.endings().items():
+            done = status == "done"
+            again = not done and self._retry_before is not None and finished < self._retry_before
+            if not again and self._left.pop(key, None) is not None:
+                self._progress.count(done=done, failed=not done)
 
     def _beat(self) -> None:
         while not self._stopped.wait(HEARTBEAT):
             self.store.beat(self.owner)
 
 
-class _ProcessPool:
-    """Processes that are lent to threads and kept for the next one."""
-
-    def __init__(self, n_threads: int | None = None) -> None:
-        self._n_threads = n_threads
-        self._all: list[LimitedProcess] = []
-        self._idle: queue.SimpleQueue[LimitedProcess] = queue.SimpleQueue()
-
-    def __enter__(self) -> _ProcessPool:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        for process in self._all:
-            process.close()
-
-    @contextmanager
-    def process(self) -> Iterator[LimitedProcess]:
-        try:
-            process = self._idle.get_nowait()
-        except queue.Empty:
-            process = LimitedProcess(self._n_threads)
-            self._all.append(process)
-        try:
-            yield process
-        finally:
-            self._idle.put(process)
+@contextmanager
+def _threads_with_processes(n_workers: int, n_threads: int) -> Iterator[ThreadPoolExecutor]:
+    """Threads that only wait: each has a process that does the work, and that ends first."""
+    processes = [LimitedProcess(n_threads) for _ in range(n_workers)]
+    idle = iter(processes)
+    with (
+        ThreadPoolExecutor(
+            n_workers, initializer=lambda: setattr(_OF_THREAD, "process", next(idle))
+        ) as threads,
+        ExitStack() as ending,
+    ):
+        for process in processes:
+            ending.enter_context(process)
+        yield threads
 
 
-# A worker of a cluster keeps its processes between units.
-_WORKER_POOL = _ProcessPool()
+# What a thread has to itself. A worker of a cluster keeps its process between units, too.
+_OF_THREAD = threading.local()
 
 
-def _attempt(unit: Unit, limits: Limits, pool: _ProcessPool | None) -> UnitResult:
-    """Run a unit in another process; whatever goes wrong is a result too."""
-    started = now()
-    with (pool or _WORKER_POOL).process() as process:
-        try:
-            return process.call(run_unit, unit, **limits)
-        except CallFailed as failure:
-            return UnitResult.failure(failure.status, failure.error, failure.traceback, started)
-
-
-def _attempt_here(unit: Unit) -> UnitResult:
+def _attempt(unit: Unit, limits: Limits | None = None) -> UnitResult:
+    """Run a unit, with limits in another process; whatever goes wrong is a result too."""
     started = now()
     try:
-        return run_unit(unit)
+        if limits is None:
+            return run_unit(unit)
+        if not hasattr(_OF_THREAD, "process"):
+            _OF_THREAD.process = LimitedProcess()
+        return _OF_THREAD.process.call(run_unit, unit, **limits)
+    except CallFailed as failure:
+        return UnitResult.failure(failure.status, failure.error, failure.traceback, started)
     except Exception as error:
-        return _failure(error, started)
+        return UnitResult.failure(**told(error), started=started)
 
 
 def _result_of(future: Future[UnitResult]) -> UnitResult:
@@ -362,12 +319,7 @@ def _result_of(future: Future[UnitResult]) -> UnitResult:
     if future.cancelled():
         raise ConnectionError("The connection to the Dask scheduler was lost: run it again.")
     error = future.exception()
-    return future.result() if error is None else _failure(error)
-
-
-def _failure(error: BaseException, started: str | None = None) -> UnitResult:
-    told = "".join(traceback.format_exception(error))
-    return UnitResult.failure("failed", error_line(error), told, started)
+    return future.result() if error is None else UnitResult.failure(**told(error))
 
 
 @contextmanager
@@ -399,39 +351,33 @@ def _dask_client(n_jobs: int, scheduler: str | None) -> Iterator[Any]:
 
 def _find_data(data: Data | Sequence[Data]) -> list[str | Dataset]:
     sources = [data] if isinstance(data, str | os.PathLike | Dataset) else list(data)
-    found = [_find_one(source) for source in sources]
-    names = [source if isinstance(source, str) else source.name for source in found]
-    _refuse_twice(names, "data set")
+    found: list[str | Dataset] = []
+    for source in sources:
+        if isinstance(source, Dataset) or source in dataset_names():
+            found.append(source)
+        elif Path(source).exists():
+            found.append(read_dataset(Path(source)))
+        else:
+            raise ValueError(
+                f"There is neither a data set nor a file {str(source)!r}; the names are "
+                f"{', '.join(dataset_names())}."
+            )
+    _refuse_twice([each if isinstance(each, str) else each.name for each in found], "data set")
     return found
-
-
-def _find_one(source: Data) -> str | Dataset:
-    if isinstance(source, Dataset) or (isinstance(source, str) and source in dataset_names()):
-        return source
-    if not Path(source).exists():
-        raise ValueError(
-            f"There is neither a data set nor a file {str(source)!r}; the names are "
-            f"{', '.join(dataset_names())}."
-        )
-    return read_dataset(Path(source))
 
 
 def _find_methods(methods: Sequence[Method] | Mapping[str, Any]) -> dict[str, Any]:
     """Return name -> estimator, or None for a method that is known by name."""
-    pairs = list(methods.items()) if isinstance(methods, Mapping) else list(methods)
-    if not pairs or isinstance(methods, str):
+    given = list(methods.items()) if isinstance(methods, Mapping) else list(methods)
+    if not given or isinstance(methods, str):
         raise ValueError("Give a list of methods, such as ['BR', 'SPL-MLL'].")
+    there = f"There are {', '.join(CONTESTANTS)}; give one of your own as a pair (name, estimator)."
     found = [
-        (_known_name(method), None) if isinstance(method, str) else (str(method[0]), method[1])
-        for method in pairs
+        (known_name(each, CONTESTANTS, "method", there), None) if isinstance(each, str) else each
+        for each in given
     ]
     _refuse_twice([name for name, _ in found], "method")
     return dict(found)
-
-
-def _known_name(name: str) -> str:
-    there = f"There are {', '.join(CONTESTANTS)}; give one of your own as a pair (name, estimator)."
-    return known_name(name, CONTESTANTS, "method", there)
 
 
 def _find_protocol(protocol: str | Protocol, repetitions: int | None) -> Protocol:

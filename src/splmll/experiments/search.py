@@ -94,34 +94,8 @@ def choose_settings(
 ) -> Settings:
     """Return the best of the settings that the budget allows to try.
 
-    Parameters
-    ----------
-    search : Search
-        Kind, budget and measure.
-    model : estimator
-        What the settings are for; it is not fitted.
-    X, Y : array or sparse matrix
-        Features and labels of the training rows, followed by those of the validation rows.
-    n_validation : int, default=0
-        How many of the last rows are for validation. Without any, inner folds of all rows are used.
-    seed : int, default=0
-        Seed of the candidates and the folds.
-
-    Returns
-    -------
-    settings : dict
-        For ``model.set_params``; empty where there is nothing to search.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from splmll.experiments.search import Search, choose_settings
-    >>> from splmll.methods import MLkNN
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(90, 2))
-    >>> Y = (X + 0.1 * rng.normal(size=X.shape) > 0).astype(int)
-    >>> sorted(choose_settings(Search("grid", n_candidates=3), MLkNN(), X, Y))
-    ['n_neighbors', 'scale']
+    The model is not fitted; the settings are for its ``set_params``, none where there is nothing to
+    search. Of the rows the last `n_validation` judge; without any, inner folds of all rows do.
     """
     space = search_space(model)
     if search.parameters:

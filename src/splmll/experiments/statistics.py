@@ -12,9 +12,9 @@ Statistics 9(6), 1980.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -109,11 +109,10 @@ def average_ranks(results: pd.DataFrame, measures: Sequence[str] = PAPER_MEASURE
     --------
     >>> import pandas as pd
     >>> from splmll.experiments.statistics import average_ranks
-    >>> run = {"repetition": 0, "fold": 0, "seed": 0, "protocol": "held-out", "status": "done",
-    ...        "preprocessing": "none", "threshold": "own", "search": "none"}
-    >>> values = {("a", "BR"): 0.5, ("a", "LP"): 0.4, ("b", "BR"): 0.7, ("b", "LP"): 0.7}
-    >>> results = pd.DataFrame([{**run, "data": data, "method": method, "micro_f1": value}
-    ...                         for (data, method), value in values.items()])
+    >>> results = pd.DataFrame({
+    ...     "data": ["a", "a", "b", "b"], "method": ["BR", "LP", "BR", "LP"], "fold": 0,
+    ...     "micro_f1": [0.5, 0.4, 0.7, 0.7], "repetition": 0, "seed": 0, "status": "done",
+    ...     "protocol": "held-out", "preprocessing": "none", "threshold": "own", "search": "none"})
     >>> average_ranks(results, ["micro_f1"]).frame["all"].to_dict()
     {'BR': 1.25, 'LP': 1.75}
     """
@@ -147,40 +146,68 @@ def average_ranks(results: pd.DataFrame, measures: Sequence[str] = PAPER_MEASURE
     )
 
 
+def fair_ranks(results: pd.DataFrame, measures: Sequence[str] = PAPER_MEASURES) -> Ranks | None:
+    """Return average ranks where methods can be compared fairly, None if they nowhere can.
+
+    Not every method need have been run on every data set. Ranked are the methods with all results
+    on those data sets that together make the largest complete table.
+    """
+    cells = summarise(results, measures)
+    lacking = cells["mean"].isna().groupby([cells["data"], cells["method"]]).any()
+    there = (~lacking).unstack(fill_value=False).reindex(cells["data"].unique())
+    runs = results[results["data"].isin(largest_complete(there))]
+    return average_ranks(runs, measures) if len(runs) else None
+
+
+def largest_complete(there: pd.DataFrame, column: str | None = None) -> list[str]:
+    """Return the lines of the largest table without gaps, if need be one with a certain column.
+
+    `there` says of every cell whether it exists; lines with most of them are taken first.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from splmll.experiments.statistics import largest_complete
+    >>> ran = pd.DataFrame({"BR": [True, True], "LP": [True, False]}, index=["yeast", "scene"])
+    >>> largest_complete(ran), largest_complete(ran, "LP")
+    (['yeast', 'scene'], ['yeast'])
+    """
+    order = list(there.sum(axis=1).sort_values(ascending=False, kind="stable").index)
+    largest, chosen = 1, []
+    for number in range(1, len(order) + 1):
+        columns = there.loc[order[:number]].all()
+        size = number * int(columns.sum())
+        if size >= largest and columns.get(column, True):
+            largest, chosen = size, order[:number]
+    return chosen
+
+
 @dataclass(frozen=True, eq=False)
-class Tested(ABC):
+class Outcome:
     """What a test says of methods.
 
     Attributes
     ----------
     ranks : Ranks
         What was tested.
+    words : str
+        What came out, in words.
     level : float
         The level at which a difference is called significant.
     """
 
+    level: ClassVar[float] = LEVEL
+
     ranks: Ranks
-    level: float
+    words: str
 
     def describe(self) -> str:
-        """Return the result in plain words."""
-        n_methods = count(self.ranks.blocks.shape[1], "method")
-        what = f"{n_methods} over {self.ranks.where()}"
-        words = self._words(what, f"{100 * self.level:g}%")
-        return _joined(words, self.ranks.warning, self.ranks.left_out)
-
-    @abstractmethod
-    def _words(self, what: str, level: str) -> str:
-        """Return the result in words, given what was tested and the level."""
-
-    def _different(self, p_values: pd.Series) -> str:
-        """Which methods differ from the one whose p values these are."""
-        others = [str(name) for name in p_values.index[p_values < self.level]]
-        return f"significantly different from it are {', '.join(others) if others else 'none'}."
+        """Return the result in plain words, with what limits it."""
+        return _joined(self.words, self.ranks.warning, self.ranks.left_out)
 
 
 @dataclass(frozen=True, eq=False)
-class FriedmanResult(Tested):
+class FriedmanResult(Outcome):
     """What Friedman's test says; make it with `friedman_test`.
 
     Attributes
@@ -196,28 +223,14 @@ class FriedmanResult(Tested):
     f_statistic: float
     f_p_value: float
 
-    def _words(self, what: str, level: str) -> str:
-        verdict = "differ" if self.f_p_value < self.level else "cannot be told apart"
-        return (
-            f"Friedman's test of {what}: chi-square {self.statistic:.2f}, p = {self.p_value:.2g}; "
-            f"F of Iman and Davenport {self.f_statistic:.2f}, p = {self.f_p_value:.2g}. At the "
-            f"{level} level the methods {verdict}."
-        )
 
-
-def friedman_test(ranks: Ranks, level: float = LEVEL) -> FriedmanResult:
+def friedman_test(ranks: Ranks) -> FriedmanResult:
     """Test whether all methods are equally good.
 
     Parameters
     ----------
     ranks : Ranks
         From `average_ranks`; at least three methods and two data sets.
-    level : float, default=0.05
-        The level at which a difference is called significant.
-
-    Returns
-    -------
-    result : FriedmanResult
 
     Examples
     --------
@@ -229,22 +242,29 @@ def friedman_test(ranks: Ranks, level: float = LEVEL) -> FriedmanResult:
     Friedman's test of 3 methods over 8 data sets (Micro-F1): chi-square 16.00, p = 0.00034; \
 F of Iman and Davenport inf, p = 0. At the 5% level the methods differ.
     """
-    n_blocks, n_methods = _checked(ranks, FEWEST_METHODS, "Friedman's test")
+    what = _tested(ranks, FEWEST_METHODS, "Friedman's test")
+    n_blocks, n_methods = ranks.blocks.shape
     if (ranks.blocks.nunique(axis=1) == 1).all():
         # Nothing but ties: no evidence at all, where the formula divides zero by zero.
-        return FriedmanResult(ranks, level, 0.0, 1.0, 0.0, 1.0)
-    statistic, p_value = stats.friedmanchisquare(*ranks.blocks.to_numpy().T)
-    rest = n_blocks * (n_methods - 1) - statistic
-    # All blocks agree if nothing is left; rounding may leave a trace of either sign.
-    agree = rest <= ROUNDING * n_blocks * n_methods
-    f_statistic = np.inf if agree else (n_blocks - 1) * statistic / rest
-    f_p_value = stats.f.sf(f_statistic, n_methods - 1, (n_methods - 1) * (n_blocks - 1))
-    numbers = map(float, (statistic, p_value, f_statistic, f_p_value))
-    return FriedmanResult(ranks, level, *numbers)
+        statistic, p_value, f_statistic, f_p_value = 0.0, 1.0, 0.0, 1.0
+    else:
+        statistic, p_value = map(float, stats.friedmanchisquare(*ranks.blocks.to_numpy().T))
+        rest = n_blocks * (n_methods - 1) - statistic
+        # All blocks agree if nothing is left; rounding may leave a trace of either sign.
+        agree = rest <= ROUNDING * n_blocks * n_methods
+        f_statistic = np.inf if agree else (n_blocks - 1) * statistic / rest
+        freedom = (n_methods - 1, (n_methods - 1) * (n_blocks - 1))
+        f_p_value = float(stats.f.sf(f_statistic, *freedom))
+    verdict = "differ" if f_p_value < LEVEL else "cannot be told apart"
+    words = (
+        f"{what}: chi-square {statistic:.2f}, p = {p_value:.2g}; F of Iman and Davenport "
+        f"{f_statistic:.2f}, p = {f_p_value:.2g}. At the {LEVEL:.0%} level the methods {verdict}."
+    )
+    return FriedmanResult(ranks, words, statistic, p_value, f_statistic, f_p_value)
 
 
 @dataclass(frozen=True, eq=False)
-class NemenyiResult(Tested):
+class NemenyiResult(Outcome):
     """What Nemenyi's test says of every pair of methods; make it with `nemenyi_test`.
 
     Attributes
@@ -261,28 +281,14 @@ class NemenyiResult(Tested):
     critical_difference: float
     p_values: pd.DataFrame
 
-    def _words(self, what: str, level: str) -> str:
-        best = self.average.index[0]
-        return (
-            f"Nemenyi's test of {what}: at the {level} level two methods differ if their average "
-            f"ranks are more than {self.critical_difference:.2f} apart. {best} has the best, "
-            f"{self.average.iloc[0]:.2f}; {self._different(self.p_values[best])}"
-        )
 
-
-def nemenyi_test(ranks: Ranks, level: float = LEVEL) -> NemenyiResult:
+def nemenyi_test(ranks: Ranks) -> NemenyiResult:
     """Test all pairs of methods by their average ranks, after Friedman's test found a difference.
 
     Parameters
     ----------
     ranks : Ranks
         From `average_ranks`; at least two methods and two data sets.
-    level : float, default=0.05
-        The level of the critical difference.
-
-    Returns
-    -------
-    result : NemenyiResult
 
     Examples
     --------
@@ -296,17 +302,23 @@ def nemenyi_test(ranks: Ranks, level: float = LEVEL) -> NemenyiResult:
     # Slow to load, and only the tests of pairs need it.
     from scikit_posthocs import posthoc_nemenyi_friedman
 
-    n_blocks, n_methods = _checked(ranks, 2, "Nemenyi's test")
+    what = _tested(ranks, 2, "Nemenyi's test")
+    n_blocks, n_methods = ranks.blocks.shape
     average = ranks.blocks.rank(axis=1).mean().sort_values(kind="stable")
-    quantile = stats.studentized_range.ppf(1 - level, n_methods, np.inf) / np.sqrt(2)
-    critical = quantile * np.sqrt(n_methods * (n_methods + 1) / (6 * n_blocks))
+    quantile = stats.studentized_range.ppf(1 - LEVEL, n_methods, np.inf) / np.sqrt(2)
+    critical = float(quantile * np.sqrt(n_methods * (n_methods + 1) / (6 * n_blocks)))
     p_values = posthoc_nemenyi_friedman(ranks.blocks[average.index].to_numpy())
-    named = p_values.set_axis(average.index).set_axis(average.index, axis=1)
-    return NemenyiResult(ranks, level, average, float(critical), named)
+    p_values = p_values.set_axis(average.index).set_axis(average.index, axis=1)
+    words = (
+        f"{what}: at the {LEVEL:.0%} level two methods differ if their average ranks are more than "
+        f"{critical:.2f} apart. {average.index[0]} has the best, {average.iloc[0]:.2f}; "
+        f"{_different(p_values)}"
+    )
+    return NemenyiResult(ranks, words, average, critical, p_values)
 
 
 @dataclass(frozen=True, eq=False)
-class WilcoxonResult(Tested):
+class WilcoxonResult(Outcome):
     """What Wilcoxon's signed-rank test says of every pair; make it with `wilcoxon_test`.
 
     Attributes
@@ -314,34 +326,15 @@ class WilcoxonResult(Tested):
     p_values : DataFrame
         p value of every pair, corrected by Holm's method for the number of pairs; the method with
         the best average rank first.
+    smallest_possible : float
+        The smallest p value that so few blocks can give a pair, after the correction.
     """
 
     p_values: pd.DataFrame
-
-    @property
-    def smallest_possible(self) -> float:
-        """The smallest p value that so few blocks can give a pair, after the correction."""
-        n_blocks, n_methods = self.ranks.blocks.shape
-        n_pairs = n_methods * (n_methods - 1) // 2
-        return min(1.0, n_pairs * 2.0 ** (1 - n_blocks))
-
-    def _words(self, what: str, level: str) -> str:
-        pairs = self.p_values.to_numpy()[np.triu_indices(len(self.p_values), 1)]
-        best = self.p_values.index[0]
-        hopeless = (
-            f"With {count(len(self.ranks.blocks), 'block')} no pair can have a p below "
-            f"{self.smallest_possible:.2g} after the correction, whatever the results are."
-        )
-        return _joined(
-            f"Wilcoxon's signed-rank test of {what}, with Holm's correction: "
-            f"{int((pairs < self.level).sum())} of {count(len(pairs), 'pair')} of methods differ "
-            f"at the {level} level. {best} has the best average rank; "
-            f"{self._different(self.p_values[best])}",
-            hopeless if self.smallest_possible >= self.level else "",
-        )
+    smallest_possible: float
 
 
-def wilcoxon_test(ranks: Ranks, level: float = LEVEL) -> WilcoxonResult:
+def wilcoxon_test(ranks: Ranks) -> WilcoxonResult:
     """Test all pairs of methods by their differences on the data sets.
 
     With one measure the differences are those of the measure, with several those of the ranks.
@@ -350,12 +343,6 @@ def wilcoxon_test(ranks: Ranks, level: float = LEVEL) -> WilcoxonResult:
     ----------
     ranks : Ranks
         From `average_ranks`; at least two methods and two data sets.
-    level : float, default=0.05
-        The level at which a difference is called significant.
-
-    Returns
-    -------
-    result : WilcoxonResult
 
     Examples
     --------
@@ -368,16 +355,29 @@ def wilcoxon_test(ranks: Ranks, level: float = LEVEL) -> WilcoxonResult:
     """
     from scikit_posthocs import posthoc_wilcoxon
 
-    _checked(ranks, 2, "Wilcoxon's test")
-    pairs = ranks.blocks[ranks.frame.index].melt(var_name="method", value_name="value")
+    what = _tested(ranks, 2, "Wilcoxon's signed-rank test")
+    n_blocks = len(ranks.blocks)
+    lines = ranks.blocks[ranks.frame.index].melt(var_name="method", value_name="value")
     # Two methods that never differ have no signed ranks; SciPy returns 1 for them, with a warning.
     with np.errstate(invalid="ignore"):
-        p_values = posthoc_wilcoxon(pairs, "value", "method", p_adjust="holm")
-    return WilcoxonResult(ranks, level, p_values)
+        p_values = posthoc_wilcoxon(lines, "value", "method", p_adjust="holm")
+    pairs = p_values.to_numpy()[np.triu_indices(len(p_values), 1)]
+    smallest = min(1.0, len(pairs) * 2.0 ** (1 - n_blocks))
+    words = (
+        f"{what}, with Holm's correction: {int((pairs < LEVEL).sum())} of "
+        f"{count(len(pairs), 'pair')} of methods differ at the {LEVEL:.0%} level. "
+        f"{p_values.index[0]} has the best average rank; {_different(p_values)}"
+    )
+    if smallest >= LEVEL:
+        words += (
+            f" With {count(n_blocks, 'block')} no pair can have a p below {smallest:.2g} after the "
+            "correction, whatever the results are."
+        )
+    return WilcoxonResult(ranks, words, p_values, smallest)
 
 
-def _checked(ranks: Ranks, fewest_methods: int, test: str) -> tuple[int, int]:
-    """The numbers of blocks and methods, if they are enough for the test."""
+def _tested(ranks: Ranks, fewest_methods: int, test: str) -> str:
+    """What is tested in words, if there are enough methods and blocks for the test."""
     n_blocks, n_methods = ranks.blocks.shape
     if n_methods < fewest_methods:
         raise ValueError(
@@ -390,7 +390,13 @@ def _checked(ranks: Ranks, fewest_methods: int, test: str) -> tuple[int, int]:
             f"{test} needs at least 2 blocks, here is 1; add data sets. Repetitions on the same "
             "data do not count."
         )
-    return n_blocks, n_methods
+    return f"{test} of {count(n_methods, 'method')} over {ranks.where()}"
+
+
+def _different(p_values: pd.DataFrame) -> str:
+    """Which methods differ from the first one."""
+    others = p_values.index[p_values.iloc[0] < LEVEL]
+    return f"significantly different from it are {', '.join(map(str, others)) or 'none'}."
 
 
 def _joined(*parts: str) -> str:

@@ -12,7 +12,7 @@ import socket
 import sqlite3
 import time
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +25,6 @@ import psutil
 from splmll.atomic import atomic_write, flush_folder
 from splmll.experiments.unit import Unit, UnitArrays, UnitResult, measures_for
 from splmll.metrics import MEASURES, evaluate
-from splmll.thresholds import fit_threshold, rule_of_text
 
 FILE_NAME = "results.sqlite"
 SCHEMA_VERSION = 2
@@ -86,26 +85,12 @@ PRAGMA user_version = {SCHEMA_VERSION};
 
 
 class StoreError(ValueError):
-    """A file is not a store, or not one that this version can read.
-
-    Examples
-    --------
-    >>> from splmll.experiments.store import StoreError
-    >>> issubclass(StoreError, ValueError)
-    True
-    """
+    """A file is not a store, or not one that this version can read."""
 
 
 @dataclass(frozen=True)
 class Owner:
-    """Who does a unit: one run of an experiment in one process.
-
-    Examples
-    --------
-    >>> from splmll.experiments.store import Owner
-    >>> Owner().is_alive, Owner() == Owner()
-    (True, False)
-    """
+    """Who does a unit: one run of an experiment in one process."""
 
     host: str = field(default_factory=socket.gethostname)
     pid: int = field(default_factory=os.getpid)
@@ -116,6 +101,12 @@ class Owner:
     def is_alive(self) -> bool:
         """Whether the process still runs; only for one on this machine."""
         return _process_identity(self.pid) == self.process
+
+    def still_holds(self, heartbeat: float) -> bool:
+        """Whether a claim of this owner counts, given its last sign of life."""
+        if self.host == socket.gethostname():
+            return self.is_alive
+        return time.time() - heartbeat < STALE_CLAIM
 
 
 class Store:
@@ -203,10 +194,6 @@ class Store:
         ----------
         key : str
             The column ``key`` of `results`.
-
-        Returns
-        -------
-        arrays : UnitArrays
         """
         path = self._array_file(key)
         if not path.exists():
@@ -254,7 +241,7 @@ class Store:
         frame[list(MEASURES)] = np.nan
         for number, key in enumerate(frame["key"]):
             arrays = self.arrays(key)
-            labels = arrays.labels if threshold is None else _cut(arrays, threshold)
+            labels = arrays.labels if threshold is None else arrays.cut(threshold)
             possible = measures_for(arrays.truth.shape[1])
             values = evaluate(
                 arrays.truth,
@@ -268,29 +255,6 @@ class Store:
         if threshold is not None:
             frame["threshold"] = str(threshold)
         return frame
-
-    def export(self, path: str | os.PathLike[str]) -> Path:
-        """Write `results` to a file, in one step.
-
-        Parameters
-        ----------
-        path : path-like
-            Its suffix, ``.csv`` or ``.parquet``, says the format.
-
-        Returns
-        -------
-        path : Path
-        """
-        path = Path(path)
-        writers = {".csv": "to_csv", ".parquet": "to_parquet"}
-        if path.suffix not in writers:
-            raise ValueError(
-                f"Results cannot be written as {path.suffix or 'a file without a suffix'}: name a "
-                "file that ends in .csv or .parquet."
-            )
-        with atomic_write(path) as part:
-            getattr(self.results(), writers[path.suffix])(part, index=False)
-        return path
 
     # What is being done ------------------------------------------------------------------------
 
@@ -316,7 +280,7 @@ class Store:
             claim = connection.execute(
                 "SELECT host, pid, process, token, heartbeat FROM claims WHERE key = ?", (key,)
             ).fetchone()
-            if claim is not None and _counts(Owner(*claim[:-1]), claim[-1]):
+            if claim is not None and Owner(*claim[:-1]).still_holds(claim[-1]):
                 return False
             connection.execute(
                 "INSERT OR REPLACE INTO claims (key, token, host, pid, process, heartbeat) "
@@ -340,44 +304,35 @@ class Store:
             "host": _json(result.host),
         }
         line |= {name: getattr(result, name) for name in _COLUMNS if name not in line}
-        final = self._array_file(unit.key)
-        # A process that has lost its claim may be writing as well.
-        part = final.with_suffix(f".{owner.token}.part")
-        try:
+        with self._writing() as connection:
+            held = connection.execute(
+                "SELECT 1 FROM claims WHERE key = ? AND token = ?", (unit.key, owner.token)
+            ).fetchone()
+            if held is None:
+                return False
+            for left in self.folder.glob(f"*{unit.key}*"):  # by processes that were killed
+                left.unlink(missing_ok=True)
             if result.arrays is not None:
-                _write_arrays(part, result.arrays)
-            with self._writing() as connection:
-                held = connection.execute(
-                    "SELECT 1 FROM claims WHERE key = ? AND token = ?", (unit.key, owner.token)
-                ).fetchone()
-                if held is None:
-                    return False
-                if result.arrays is not None:
-                    os.replace(part, final)
-                else:  # left by a process that was killed before its row was written
-                    final.unlink(missing_ok=True)
                 # A row that is on the disk has its arrays there, too.
-                flush_folder(self.folder)
-                connection.execute(
-                    f"INSERT OR REPLACE INTO units ({', '.join(_COLUMNS)}) "
-                    f"VALUES ({', '.join('?' * len(_COLUMNS))})",
-                    [line[name] for name in _COLUMNS],
-                )
-                connection.execute("DELETE FROM claims WHERE key = ?", (unit.key,))
-        finally:
-            part.unlink(missing_ok=True)
-        for left in self.folder.glob(f"{unit.key}.*part"):  # by processes that were killed
-            left.unlink(missing_ok=True)
+                with atomic_write(self._array_file(unit.key)) as part, part.open("wb") as file:
+                    there = {k: v for k, v in vars(result.arrays).items() if v is not None}
+                    np.savez_compressed(file, allow_pickle=False, **there)
+            connection.execute(
+                f"INSERT OR REPLACE INTO units ({', '.join(_COLUMNS)}) "
+                f"VALUES ({', '.join('?' * len(_COLUMNS))})",
+                [line[name] for name in _COLUMNS],
+            )
+            connection.execute("DELETE FROM claims WHERE key = ?", (unit.key,))
         return True
 
-    def forget(self, method: str, keys: Iterable[str] | None = None) -> int:
+    def forget(self, method: str, keys: Collection[str] | None = None) -> int:
         """Remove results of a method, so that the next run makes them anew.
 
         Parameters
         ----------
         method : str
             Its name.
-        keys : iterable of str, optional
+        keys : collection of str, optional
             Only these units; by default all of the method.
 
         Returns
@@ -386,11 +341,9 @@ class Store:
         """
         with self._writing() as connection:
             lines = connection.execute("SELECT key FROM units WHERE method = ?", (method,))
-            found = {key for (key,) in lines}
-            if keys is not None:
-                found &= set(keys)
-            connection.executemany("DELETE FROM units WHERE key = ?", [(key,) for key in found])
-        for key in found:
+            found = [line for line in lines if keys is None or line[0] in keys]
+            connection.executemany("DELETE FROM units WHERE key = ?", found)
+        for (key,) in found:
             self._array_file(key).unlink(missing_ok=True)
         return len(found)
 
@@ -472,41 +425,6 @@ class Store:
                 connection.execute("ROLLBACK")
                 raise
             connection.execute("COMMIT")
-
-
-def _write_arrays(path: Path, arrays: UnitArrays) -> None:
-    content = {name: value for name, value in vars(arrays).items() if value is not None}
-    with path.open("wb") as file:
-        np.savez_compressed(file, allow_pickle=False, **content)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _cut(arrays: UnitArrays, threshold: float | str) -> np.ndarray:
-    rule = rule_of_text(str(threshold))
-    if not isinstance(rule, str):
-        return arrays.cut(rule)
-    if arrays.validation_scores is None:
-        raise ValueError(
-            f"The rule {rule!r} has to be learnt from rows that are not measured on, and this "
-            "protocol keeps none: run the experiment with it, or take a number, or the protocol "
-            "'paper'."
-        )
-    fitted = fit_threshold(
-        rule,
-        arrays.validation_truth,
-        arrays.validation_scores,
-        default=0.5 - arrays.offset,  # the usual cut of scores, from where these are measured
-    )
-    scores = arrays.scores if arrays.tunable_scores is None else arrays.tunable_scores
-    return fitted.apply(np.asarray(scores, dtype=np.float64))
-
-
-def _counts(owner: Owner, heartbeat: float) -> bool:
-    """Whether a claim still holds."""
-    if owner.host == socket.gethostname():
-        return owner.is_alive
-    return time.time() - heartbeat < STALE_CLAIM
 
 
 def _process_identity(pid: int) -> str | None:

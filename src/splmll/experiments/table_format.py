@@ -39,12 +39,6 @@ class Cell:
         Footnotes. Cells with the same footnote share its number.
     failed : bool, default=False
         Whether it stands in place of a number that could not be had.
-
-    Examples
-    --------
-    >>> from splmll.experiments.table_format import Cell
-    >>> Cell("0.170", mark="best", aside="0.172").text
-    '0.170'
     """
 
     text: str
@@ -63,7 +57,7 @@ class FormattedTable:
     Parameters
     ----------
     cells : DataFrame of Cell
-        An index of two levels makes blocks of rows, columns of two levels are shown in groups.
+        An index of two levels makes blocks of rows.
     caption : str, default=""
         What the table shows and under which conditions.
     frame : DataFrame, optional
@@ -92,24 +86,13 @@ class FormattedTable:
     frame: pd.DataFrame = field(default_factory=pd.DataFrame, compare=False)
 
     @classmethod
-    def from_frame(cls, frame: pd.DataFrame, caption: str = "", digits: int = 3) -> FormattedTable:
-        """Return a frame of numbers and words as a table without marks; a dash for what is missing.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> from splmll.experiments.table_format import FormattedTable
-        >>> frame = pd.DataFrame({"rows": [593], "cardinality": [1.8685]}, index=["emotions"])
-        >>> print(FormattedTable.from_frame(frame.rename_axis("data"), digits=2).to_markdown())
-        | data | rows | cardinality |
-        | --- | --- | --- |
-        | emotions | 593 | 1.87 |
-        """
+    def from_frame(cls, frame: pd.DataFrame, caption: str = "") -> FormattedTable:
+        """Return numbers and words as a table without marks, with a dash for what is missing."""
 
         def cell(value: Any) -> Cell:
             if pd.isna(value):
                 return Cell(MISSING)
-            return Cell(f"{value:.{digits}f}" if isinstance(value, float) else str(value))
+            return Cell(f"{value:.3f}" if isinstance(value, float) else str(value))
 
         return cls(frame.map(cell), caption, frame)
 
@@ -153,16 +136,11 @@ class FormattedTable:
             ["\n".join(f"| {' | '.join(row)} |" for row in rows), *filter(None, below)]
         )
 
-    def to_latex(self, label: str = "") -> str:
+    def to_latex(self) -> str:
         r"""Return the table for LaTeX: the best in bold, the second best underlined.
 
         It needs the packages booktabs and graphicx. A table of more than 50 lines, which fits no
         page, becomes a ``longtable`` of the package of that name.
-
-        Parameters
-        ----------
-        label : str, default=""
-            For ``\ref``.
         """
         style = {"best": r"\textbf{{{}}}", "second": r"\underline{{{}}}"}
         cells = self._written(style, "$^{{{}}}$", _escape_latex)
@@ -174,11 +152,9 @@ class FormattedTable:
             column_format="l" * cells.index.nlevels + "c" * cells.shape[1],
             hrules=True,
             clines="skip-last;data" if self._has_blocks else None,
-            multicol_align="c",
             multirow_align="naive",
             environment="longtable" if long else None,
             caption=caption if long else None,
-            label=label if long and label else None,
         )
         # A line between blocks, as above and below the table, and none after the last.
         body = re.sub(r"\\cline\{.*\}\n(?=\\bottomrule|\\end)", "", body)
@@ -192,7 +168,7 @@ class FormattedTable:
                 r"% needs \usepackage{booktabs,graphicx}",
                 r"\begin{table*}[tb]",
                 r"\centering\small",
-                rf"\caption{{{caption}}}" + (rf"\label{{{label}}}" if label else ""),
+                rf"\caption{{{caption}}}",
                 # Made smaller if it is wider than the text, and only then.
                 r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%",
                 f"{body.strip()}}}",
@@ -214,7 +190,7 @@ class FormattedTable:
         anchor = f"table{number}-note"
         link = f'<a href="#{anchor}{{0}}">{{0}}</a>'
         cells = self._written(style, "<sup>{}</sup>", html.escape, link)
-        table = cells.to_html(escape=False, border=0, sparsify=self._has_groups)
+        table = cells.to_html(escape=False, border=0, sparsify=False)
         below = [
             self._legend("Bold: best, underlined: second best.", html.escape),
             *self._notes(f'<span id="{anchor}{{0}}"><sup>{{0}}</sup> {{1}}</span>', html.escape),
@@ -235,10 +211,6 @@ class FormattedTable:
     def _has_blocks(self) -> bool:
         return self.cells.index.nlevels > 1
 
-    @property
-    def _has_groups(self) -> bool:
-        return self.cells.columns.nlevels > 1
-
     def _written(
         self,
         style: dict[str, str],
@@ -258,8 +230,9 @@ class FormattedTable:
             return text + (escape(f" [{cell.aside}]") if cell.aside else "")
 
         text = self.cells.map(write).rename(index=escape, columns=escape)
-        columns = [*[None] * (text.columns.nlevels - 1), text.index.names[-1]]
-        return text.rename_axis([None] * text.index.nlevels).rename_axis(columns, axis=1)
+        text.columns.name = text.index.names[-1]
+        text.index.names = [None] * text.index.nlevels
+        return text
 
     def _lines(
         self, style: dict[str, str], number: str, escape: Callable[[str], str]
@@ -267,10 +240,9 @@ class FormattedTable:
         """The header and all rows, the names of a row first."""
         text = self._written(style, number, escape)
         rows = text.index.to_frame().astype(str).to_numpy()
-        titles = text.columns.map(" ".join) if self._has_groups else text.columns
         corner = [str(name or "") for name in self.cells.index.names]
         lines = [[*names, *cells] for names, cells in zip(rows, text.to_numpy())]
-        return [[*corner, *map(str, titles)], *lines]
+        return [[*corner, *text.columns], *lines]
 
     def _notes(self, wrap: str, escape: Callable[[str], str]) -> list[str]:
         numbered = enumerate(self.notes, start=1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ from splmll.experiments.contestants import CONTESTANTS
 from splmll.experiments.protocol import PROTOCOLS
 from splmll.experiments.published import printed_beside, published_datasets
 from splmll.experiments.table_format import MISSING, Cell, FormattedTable, Mark
-from splmll.experiments.words import listed
+from splmll.experiments.words import count, listed
 from splmll.metrics import MEASURES, PAPER_MEASURES
 
 # What must be the same in all runs of a table.
@@ -28,6 +28,7 @@ RUN = ("data", "method", "repetition", "fold")
 NOT_DONE = {"failed": "failed", "timeout": "ran out of time", "memory": "ran out of memory"}
 OTHER_CONDITIONS = "†"
 MANY_SEEDS = 10
+DIGITS = 3  # decimals of a mean
 
 
 def comparison_table(
@@ -35,8 +36,6 @@ def comparison_table(
     measures: Sequence[str] = PAPER_MEASURES,
     published: pd.DataFrame | None = None,
     *,
-    blocks: Literal["data", "measure"] | None = "data",
-    digits: int = 3,
     title: str = "",
 ) -> FormattedTable:
     """Return methods against measures, with the best and the second best marked.
@@ -53,12 +52,6 @@ def comparison_table(
     published : DataFrame, optional
         Printed numbers to stand in brackets beside the measured ones, as
         :func:`splmll.experiments.published.published` returns them.
-    blocks : {"data", "measure"} or None, default="data"
-        What the rows are grouped by: a block for every data set with the measures as columns, a
-        block for every measure with the data sets as columns, or one block with a column for
-        every data set and measure.
-    digits : int, default=3
-        Decimals.
     title : str, default=""
         The first words of the caption.
 
@@ -73,12 +66,11 @@ def comparison_table(
     --------
     >>> import pandas as pd
     >>> from splmll.experiments.tables import comparison_table
-    >>> conditions = {"protocol": "held-out", "preprocessing": "none", "threshold": "own",
-    ...               "search": "none", "fold": 0}
-    >>> results = pd.DataFrame([
-    ...     {"data": "yeast", "method": method, "repetition": seed, "seed": seed,
-    ...      "status": "done", "ranking_loss": value + 0.002 * seed, **conditions}
-    ...     for method, value in [("BR", 0.2), ("ML-kNN", 0.17)] for seed in (0, 1)])
+    >>> results = pd.DataFrame({
+    ...     "data": "yeast", "method": ["BR", "BR", "ML-kNN", "ML-kNN"], "fold": 0,
+    ...     "repetition": [0, 1, 0, 1], "seed": [0, 1, 0, 1], "protocol": "held-out",
+    ...     "preprocessing": "none", "threshold": "own", "search": "none", "status": "done",
+    ...     "ranking_loss": [0.2, 0.202, 0.17, 0.172]})
     >>> print(comparison_table(results, ["ranking_loss"]).to_text())
     method  Ranking loss ↓
     ------  --------------
@@ -90,50 +82,31 @@ def comparison_table(
     method's own rule. Hyper-parameter search: none. ↓ smaller is better. * best, + second
     best.
     """
-    if blocks not in ("data", "measure", None):
-        raise ValueError(f'blocks must be "data", "measure" or None, got {blocks!r}.')
     conditions = check_conditions(results)
     cells = summarise(results, measures)
-    cells["mark"] = _marks(cells, digits)
+    cells["mark"] = _marks(cells)
     if published is not None:
         cells = printed_beside(cells, published, conditions.protocol)
     names = list(cells["measure"].unique())
     titles = cells["measure"].map(lambda name: f"{MEASURES[name].title} {MEASURES[name].arrow}")
-    rows = {"data": ["data", "method"], "measure": ["measure", "method"], None: ["method"]}[blocks]
-    written = [_cell(line, digits) for line in cells.to_dict("records")]
-    layout, subject = arranged(written, cells.assign(measure=titles), rows)
+    written = [_cell(line) for line in cells.to_dict("records")]
+    layout, subject = arranged(cells.assign(measure=titles, cell=pd.Series(written)))
     caption = _sentences(
         title, subject, conditions.describe(), _directions(names), _about_printed(cells)
     )
     return FormattedTable(layout, caption, cells)
 
 
-def arranged(
-    cells: Sequence[Cell], places: pd.DataFrame, rows: list[str]
-) -> tuple[pd.DataFrame, str]:
+def arranged(lines: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """Return cells as a table, and the name of its block of rows if there is only one.
 
-    Parameters
-    ----------
-    cells : sequence of Cell
-        What stands in the table.
-    places : DataFrame
-        Data, method and measure of every cell. Methods are put into the order of the paper.
-    rows : list of str
-        Which of the three are the rows; the others are the columns.
+    Data, method, measure and cell of every line become a block of rows for every data set, a row
+    for every method and a column for every measure.
     """
-    known = {"data": [], "method": CONTESTANTS, "measure": []}
-    index = {
-        name: pd.Categorical(places[name], _ordered(places[name], order))
-        for name, order in known.items()
-    }
-    columns = [name for name in known if name not in rows]
-    given = pd.DataFrame({**index, "cell": pd.Series(list(cells), dtype=object)})
-    table = given.set_index(rows + columns)["cell"].unstack(columns)
-    table = pd.DataFrame(table).sort_index().sort_index(axis=1)
+    table = _in_order(lines).set_index(["data", "method", "measure"])["cell"].unstack()
+    table = table.reindex(columns=lines["measure"].unique())
     table = table.map(lambda cell: cell if isinstance(cell, Cell) else Cell(MISSING))
-    table = table.rename(index=str, columns=str)
-    if len(rows) == 2 and table.index.unique(0).size == 1:
+    if table.index.unique(0).size == 1:
         return table.droplevel(0), str(table.index[0][0])
     return table, ""
 
@@ -161,30 +134,26 @@ def summarise(results: pd.DataFrame, measures: Sequence[str] = PAPER_MEASURES) -
     --------
     >>> import pandas as pd
     >>> from splmll.experiments.tables import summarise
-    >>> run = {"data": "yeast", "method": "BR", "repetition": 0, "fold": 0, "seed": 0,
-    ...        "protocol": "held-out", "preprocessing": "none", "threshold": "own",
-    ...        "search": "none", "status": "done", "micro_f1": 0.5}
-    >>> other = {**run, "repetition": 1, "status": "timeout", "micro_f1": float("nan")}
-    >>> line = summarise(pd.DataFrame([run, other]), ["micro_f1"]).iloc[0]
+    >>> results = pd.DataFrame({
+    ...     "data": "yeast", "method": "BR", "repetition": [0, 1], "seed": [0, 1], "fold": 0,
+    ...     "protocol": "held-out", "preprocessing": "none", "threshold": "own", "search": "none",
+    ...     "status": ["done", "timeout"], "micro_f1": [0.5, None]})
+    >>> line = summarise(results, ["micro_f1"]).iloc[0]
     >>> float(line["mean"]), line["note"]
     (0.5, '1 of 2 runs ran out of time')
     """
     check_conditions(results)
     names = _known_measures(results, measures)
-    by_method = dict(list(results.groupby(["data", "method"], sort=False, observed=True)))
-    data = _ordered(results["data"], published_datasets().index)
-    methods = _ordered(results["method"], CONTESTANTS)
     lines = []
-    for key in ((d, m) for d in data for m in methods if (d, m) in by_method):
-        runs = by_method[key]
+    for (data, method), runs in _in_order(results).groupby(["data", "method"], observed=True):
         # Whatever a run that failed may have left in the column is no result.
         results_only = runs[names].astype(float)[runs["status"] == "done"].to_numpy()
         for name, column in zip(names, results_only.T):
             values = column[~np.isnan(column)]
             lines.append(
                 {
-                    "data": key[0],
-                    "method": key[1],
+                    "data": data,
+                    "method": method,
                     "measure": name,
                     "mean": values.mean() if len(values) else np.nan,
                     "std": values.std(ddof=1) if len(values) > 1 else np.nan,
@@ -205,40 +174,22 @@ class Conditions:
     ----------
     protocol, preprocessing, threshold, search : str
         The single value of each in the results.
-    repetitions, folds : (int, int)
-        Smallest and largest number of them over methods and data sets.
-    seeds : tuple of int
-        All seeds, in order.
-
-    Examples
-    --------
-    >>> from splmll.experiments.tables import Conditions
-    >>> conditions = Conditions("cv", "none", "0.5", "grid", (2, 2), (10, 10), (0, 1))
-    >>> conditions.describe().split('. ')[1]
-    'Mean ± standard deviation over 2 repetitions of 10 folds, seeds 0 and 1'
+    runs : str
+        How many runs a cell is the mean of, and their seeds, in words.
     """
 
     protocol: str
     preprocessing: str
     threshold: str
     search: str
-    repetitions: tuple[int, int]
-    folds: tuple[int, int]
-    seeds: tuple[int, ...]
+    runs: str
 
     def describe(self) -> str:
         """Return the sentences of a caption."""
-        repetitions, folds = _plural(self.repetitions, "repetition"), _plural(self.folds, "fold")
-        if self.folds[1] == self.repetitions[1] == 1:
-            runs = "A single run"
-        elif self.folds[1] == 1:
-            runs = f"Mean ± standard deviation of {repetitions}"
-        else:
-            runs = f"Mean ± standard deviation over {repetitions} of {folds}"
         rule = "each method's own rule" if self.threshold == "own" else self.threshold
         return _sentences(
             f"Protocol: {PROTOCOLS[self.protocol].gist}",
-            f"{runs}, {_seed_words(self.seeds)}",
+            self.runs,
             f"Preprocessing: {self.preprocessing}",
             f"Threshold: {rule}",
             f"Hyper-parameter search: {self.search}",
@@ -248,28 +199,15 @@ class Conditions:
 def check_conditions(results: pd.DataFrame) -> Conditions:
     """Return what the runs have in common; refuse runs that must not stand in one table.
 
-    Parameters
-    ----------
-    results : DataFrame
-        One line for each run, as an experiment returns them.
-
-    Returns
-    -------
-    conditions : Conditions
-
     Examples
     --------
     >>> import pandas as pd
     >>> from splmll.experiments.tables import check_conditions
-    >>> run = {"data": "yeast", "method": "BR", "repetition": 0, "fold": 0, "seed": 0,
-    ...        "protocol": "cv", "preprocessing": "none", "threshold": "own", "search": "none",
-    ...        "status": "done"}
-    >>> results = pd.DataFrame([run, {**run, "protocol": "held-out"}])
-    >>> check_conditions(results)
+    >>> check_conditions(pd.DataFrame({"data": ["yeast"]}))
     Traceback (most recent call last):
         ...
-    ValueError: The results have 2 values of protocol: 'cv' and 'held-out'. A table shows one: \
-choose it first, for instance with results[results["protocol"] == "cv"].
+    ValueError: The results have no column 'method'; pass the frame that an experiment or its \
+store returns.
     """
     wanted = [*RUN, "seed", "status", *CONDITIONS]
     absent = [column for column in wanted if column not in results.columns]
@@ -302,18 +240,8 @@ choose it first, for instance with results[results["protocol"] == "cv"].
             f"fold {run['fold']}; give methods with different settings different names, or choose "
             "one of them by settings_hash."
         )
-    by_method = results.groupby(["data", "method"], observed=True)
-    repetitions, folds = (by_method[column].nunique() for column in ("repetition", "fold"))
-    protocol, preprocessing, threshold, search = (str(results[c].iloc[0]) for c in CONDITIONS)
-    return Conditions(
-        protocol,
-        preprocessing,
-        threshold,
-        search,
-        (int(repetitions.min()), int(repetitions.max())),
-        (int(folds.min()), int(folds.max())),
-        tuple(sorted(int(seed) for seed in results["seed"].unique())),
-    )
+    common = {column: str(results[column].iloc[0]) for column in CONDITIONS}
+    return Conditions(**common, runs=_run_words(results))
 
 
 def _known_measures(results: pd.DataFrame, measures: Sequence[str]) -> list[str]:
@@ -328,11 +256,16 @@ def _known_measures(results: pd.DataFrame, measures: Sequence[str]) -> list[str]
     return names
 
 
-def _ordered(names: pd.Series, known: Iterable[str]) -> list[str]:
-    """The names that are known in the known order, then the others as they come."""
-    there = list(names.unique())
-    first = [name for name in known if name in there]
-    return first + [name for name in there if name not in first]
+def _in_order(lines: pd.DataFrame) -> pd.DataFrame:
+    """Lines whose data sets and methods sort as in the paper, others behind them as they come."""
+
+    def ordered(column: str, known: Iterable[str]) -> pd.Categorical:
+        there = list(lines[column].unique())
+        names = [*(name for name in known if name in there), *there]
+        return pd.Categorical(list(lines[column]), list(dict.fromkeys(names)))
+
+    data, methods = list(published_datasets().index), list(CONTESTANTS)
+    return lines.assign(data=ordered("data", data), method=ordered("method", methods))
 
 
 def _why_not(statuses: pd.Series) -> str:
@@ -348,34 +281,36 @@ def _what_is_missing(statuses: pd.Series, n_values: int) -> str:
         return ""
     counts = {words: int((statuses == status).sum()) for status, words in NOT_DONE.items()}
     counts["gave no value"] = int((statuses == "done").sum()) - n_values
-    (first, count), *others = ((words, count) for words, count in counts.items() if count)
-    parts = [f"{count} of {len(statuses)} runs {first}"]
-    return ", ".join(parts + [f"{count} {words}" for words, count in others])
+    (first, number), *others = ((words, number) for words, number in counts.items() if number)
+    parts = [f"{number} of {len(statuses)} runs {first}"]
+    return ", ".join(parts + [f"{number} {words}" for words, number in others])
 
 
-def _marks(cells: pd.DataFrame, digits: int) -> pd.Series:
+def _marks(cells: pd.DataFrame) -> pd.Series:
     """Best and second best of every data set and measure, by the means as they are shown."""
-    marks = pd.Series("", index=cells.index)
-    shown = cells["mean"].map(lambda mean: float(f"{mean:.{digits}f}"))
-    for (_, measure), group in shown.groupby([cells["data"], cells["measure"]]):
-        values = group.dropna()
-        if len(values) < 2:
-            continue
-        best = sorted(values.unique(), reverse=MEASURES[str(measure)].greater_is_better)
-        for value, mark in zip(best, ("best", "second")):
-            marks[values.index[values == value]] = mark
-    return marks
+    shown = cells["mean"].map(lambda mean: float(f"{mean:.{DIGITS}f}"))
+    groups = shown.groupby([cells["data"], cells["measure"]])
+    return pd.concat(
+        [best_two(each, MEASURES[str(name)].greater_is_better) for (_, name), each in groups]
+    )
 
 
-def _cell(line: dict[Any, Any], digits: int) -> Cell:
+def best_two(values: pd.Series, greater_is_better: bool = False) -> pd.Series:
+    """Return "best" and "second" for the two best of several values, and "" for the others."""
+    order = sorted(values.dropna().unique(), reverse=greater_is_better)
+    marks = dict(zip(order, ("best", "second"))) if values.count() > 1 else {}
+    return values.map(lambda value: marks.get(value, ""))
+
+
+def _cell(line: dict[Any, Any]) -> Cell:
     aside = ""
     if pd.notna(line.get("printed")):
-        aside = f"{line['printed']:.{digits}f}" + (OTHER_CONDITIONS if line["caveat"] else "")
+        aside = f"{line['printed']:.{DIGITS}f}" + (OTHER_CONDITIONS if line["caveat"] else "")
     if line["status"] != "done":
         return Cell(line["status"], aside=aside, failed=True)
-    text = f"{line['mean']:.{digits}f}"
+    text = f"{line['mean']:.{DIGITS}f}"
     if pd.notna(line["std"]):
-        text += f"±{line['std']:.{digits}f}"
+        text += f"±{line['std']:.{DIGITS}f}"
     mark: Mark = line["mark"]
     return Cell(text, mark, aside, (line["note"],) if line["note"] else ())
 
@@ -405,10 +340,20 @@ def _sentences(*parts: str) -> str:
     return " ".join(part if part.endswith(".") else f"{part}." for part in parts if part)
 
 
-def _plural(span: tuple[int, int], word: str) -> str:
-    low, high = span
-    number = str(high) if low == high else f"{low} to {high}"
-    return f"{number} {word}{'' if high == 1 else 's'}"
+def _run_words(results: pd.DataFrame) -> str:
+    """How many repetitions and folds the methods have, at least and at most, and which seeds."""
+    numbers = results.groupby(["data", "method"], observed=True)[["repetition", "fold"]].nunique()
+    repetitions, folds = (
+        count(high, word) if low == high else f"{low} to {count(high, word)}"
+        for word, low, high in zip(numbers.columns, numbers.min(), numbers.max())
+    )
+    if (repetitions, folds) == ("1 repetition", "1 fold"):
+        runs = "A single run"
+    elif folds == "1 fold":
+        runs = f"Mean ± standard deviation of {repetitions}"
+    else:
+        runs = f"Mean ± standard deviation over {repetitions} of {folds}"
+    return f"{runs}, {_seed_words(sorted(map(int, results['seed'].unique())))}"
 
 
 def _seed_words(seeds: Sequence[int]) -> str:

@@ -28,13 +28,13 @@ from splmll.datasets import Dataset, load_dataset
 from splmll.experiments._environment import host_facts, versions
 from splmll.experiments.contestants import CONTESTANTS
 from splmll.experiments.limits import PeakMemory
-from splmll.experiments.protocol import Part, Protocol
+from splmll.experiments.protocol import Protocol
 from splmll.experiments.search import Search, choose_settings
 from splmll.metrics import MEASURES, evaluate
 from splmll.metrics.scorers import label_scores
 from splmll.model_selection import ThresholdTuner
 from splmll.parameters import as_json, changed_settings
-from splmll.thresholds import rule_of_text
+from splmll.thresholds import fit_threshold, rule_of_text
 
 PREPROCESSING = ("none", "standard", "minmax", "suited")
 OWN_THRESHOLD = "own"
@@ -59,22 +59,11 @@ class Unit:
         Which part of the protocol.
     estimator : estimator, optional
         The method, where it is not known by name; it is not modified.
-    preprocessing : {"none", "standard", "minmax", "suited"}, default="none"
-        Leave features as they are, standardise them, or bring them to [0, 1], by what the training
-        rows say. Sparse features stay sparse: they are divided, not shifted. "suited" standardises
-        dense features and leaves sparse ones, and those that are all 0 or 1, as they are.
-    threshold : str, default="own"
-        ``"own"`` leaves every method its own threshold; otherwise a rule of
-        :data:`splmll.thresholds.RULES` or a number as text.
-    search : Search, optional
-        How settings are searched for; by default not at all.
+    preprocessing, threshold, search : str, str, Search
+        As in :class:`splmll.experiments.runner.Experiment`. Sparse features stay sparse: they are
+        divided, not shifted.
     base_seed : int, default=0
         Seed of the experiment; the seed of a repetition is derived from it.
-
-    Attributes
-    ----------
-    key : str
-        Hash over all that determines the result.
 
     Examples
     --------
@@ -149,11 +138,11 @@ class Unit:
     @property
     def same_in_every_repetition(self) -> bool:
         """Whether neither the rows nor the method depend on the repetition."""
-        return (
-            not self.protocol.redraws_rows
-            and self.search.kind == "none"
-            and not self._depends_on_seed()
-        )
+        if self.protocol.redraws_rows or self.search.kind != "none":
+            return False
+        known = self.estimator is None and self.threshold == OWN_THRESHOLD
+        seedless = known and CONTESTANTS[self.method].seedless
+        return seedless or not _seed_names(self._method())
 
     def columns(self) -> dict[str, Any]:
         """Return what a table of results says about the unit itself."""
@@ -181,12 +170,6 @@ class Unit:
         if scaler is None:
             return method
         return Pipeline([("preprocessing", scaler), ("method", method)])
-
-    def _depends_on_seed(self) -> bool:
-        known = self.estimator is None and self.threshold == OWN_THRESHOLD
-        if known and CONTESTANTS[self.method].seedless:
-            return False
-        return bool(_seed_names(self._method()))
 
     def _method(self) -> Any:
         """The method with its threshold rule."""
@@ -235,12 +218,6 @@ class UnitResult:
         Times, in UTC.
     versions, host : dict
         Versions of the packages and facts about the machine.
-
-    Examples
-    --------
-    >>> from splmll.experiments.unit import UnitResult
-    >>> UnitResult.failure("timeout", "took more than 5 seconds").status
-    'timeout'
     """
 
     status: str
@@ -288,8 +265,7 @@ class UnitArrays:
         True labels and scores of the validation rows, where the protocol has them.
     tunable_scores : ndarray or None
         Scores of the test rows by the model that scored the validation rows, where it is not the
-        model of ``scores``: a threshold tuned on validation rows belongs to these. Another fit of
-        the same method may have another scale.
+        model of ``scores``.
 
     Examples
     --------
@@ -308,23 +284,31 @@ class UnitArrays:
     validation_scores: np.ndarray | None = None
     tunable_scores: np.ndarray | None = None
 
-    def cut(self, threshold: float) -> np.ndarray:
-        """Return the labels that another fixed threshold of the method would have predicted."""
-        return (self.scores >= np.float64(threshold - self.offset)).astype(np.uint8)
+    def cut(self, threshold: float | str) -> np.ndarray:
+        """Return the labels that another threshold of the method would have predicted.
+
+        A rule is fitted on the validation rows, and the scores of the model that it was fitted on
+        are cut: another fit of the same method may have another scale.
+        """
+        rule = rule_of_text(str(threshold))
+        if not isinstance(rule, str):
+            return (self.scores >= np.float64(rule - self.offset)).astype(np.uint8)
+        if self.validation_scores is None:
+            raise ValueError(
+                f"The rule {rule!r} has to be learnt from rows that are not measured on, and this "
+                "protocol keeps none: run the experiment with it, or take a number, or the "
+                "protocol 'paper'."
+            )
+        usual = 0.5 - self.offset  # the usual cut of scores, from where these are measured
+        fitted = fit_threshold(rule, self.validation_truth, self.validation_scores, default=usual)
+        scores = self.scores if self.tunable_scores is None else self.tunable_scores
+        return fitted.apply(np.asarray(scores, dtype=np.float64))
 
 
 def run_unit(unit: Unit) -> UnitResult:
     """Do a unit of work in this process.
 
-    Parameters
-    ----------
-    unit : Unit
-        What to do.
-
-    Returns
-    -------
-    result : UnitResult
-        Errors of the method are not caught.
+    Errors of the method are not caught.
 
     Examples
     --------
@@ -349,7 +333,13 @@ def run_unit(unit: Unit) -> UnitResult:
 
         start, processor = time.perf_counter(), time.process_time()
         if unit.search.kind != "none":
-            model.set_params(**_search(unit, model, data.X, Y, part))
+            held = np.empty(0, dtype=int) if part.validation is None else part.validation
+            rows = np.r_[part.train, held]
+            X_seen, Y_seen = take_rows(data.X, rows), Y[rows]
+            found = choose_settings(
+                unit.search, model, X_seen, Y_seen, n_validation=len(held), seed=unit.seed
+            )
+            model.set_params(**found)
         searched = time.perf_counter()
         model.fit(take_rows(data.X, part.train), Y[part.train])
         fitted = time.perf_counter()
@@ -395,14 +385,7 @@ def run_unit(unit: Unit) -> UnitResult:
 
 
 def measures_for(n_labels: int) -> list[str]:
-    """Return the measures that data with so many labels can have.
-
-    Examples
-    --------
-    >>> from splmll.experiments.unit import measures_for
-    >>> [name for name in measures_for(3) if name.startswith("precision")]
-    ['precision_at_1', 'precision_at_3']
-    """
+    """Return the measures that data with so many labels can have."""
     return [
         name
         for name, measure in MEASURES.items()
@@ -414,13 +397,6 @@ def compact(scores: np.ndarray) -> np.ndarray:
     """Return scores as float32 where that leaves all rankings as they are.
 
     Rounding never swaps two scores, but it can make them equal, and ties count as errors.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from splmll.experiments.unit import compact
-    >>> compact(np.array([[0.1, 0.2]])).dtype, compact(np.array([[1.0, 1.0 + 1e-12]])).dtype
-    (dtype('float32'), dtype('float64'))
     """
     rounded = scores.astype(np.float32)
     differ, still_differ = (
@@ -431,17 +407,7 @@ def compact(scores: np.ndarray) -> np.ndarray:
 
 @lru_cache(maxsize=32)
 def fingerprint(data: Dataset) -> str:
-    """Return a hash of the content of a data set: features, labels, names and split.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from splmll.datasets import Dataset
-    >>> from splmll.experiments.unit import fingerprint
-    >>> one, same = (Dataset(np.eye(2), np.eye(2), "ab", "xy") for _ in range(2))
-    >>> fingerprint(one) == fingerprint(same)
-    True
-    """
+    """Return a hash of the content of a data set: features, labels, names and split."""
     digest = hashlib.sha256()
     digest.update(json.dumps([data.feature_names, data.label_names]).encode())
     for matrix in (data.X, data.Y, data.train, data.test):
@@ -462,14 +428,7 @@ def fingerprint(data: Dataset) -> str:
 
 
 def now() -> str:
-    """Return the time in UTC, as text that sorts by time.
-
-    Examples
-    --------
-    >>> from splmll.experiments.unit import now
-    >>> now().endswith("+00:00")
-    True
-    """
+    """Return the time in UTC, as text that sorts by time."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
@@ -486,12 +445,11 @@ def _seed_names(estimator: Any) -> list[str]:
 
 def _scaler(preprocessing: str, X: Any) -> Any:
     sparse_features = sparse.issparse(X)
+    if preprocessing == "suited":
+        as_it_is = sparse_features or isinstance(X, pd.DataFrame) or np.isin(X, (0, 1)).all()
+        preprocessing = "none" if as_it_is else "standard"
     if preprocessing == "none":
         return None
-    if preprocessing == "suited":
-        if sparse_features or isinstance(X, pd.DataFrame) or np.isin(X, (0, 1)).all():
-            return None
-        return StandardScaler()
     if preprocessing == "standard":
         return StandardScaler(with_mean=not sparse_features)
     return MaxAbsScaler() if sparse_features else MinMaxScaler()
@@ -504,15 +462,6 @@ def _judged(model: Any, data: Dataset, rows: np.ndarray) -> dict[str, np.ndarray
         "validation_truth": _small(dense(data.Y[rows])),
         "validation_scores": compact(scores),
     }
-
-
-def _search(unit: Unit, model: Any, X: Any, Y: Any, part: Part) -> dict[str, Any]:
-    held = np.empty(0, dtype=int) if part.validation is None else part.validation
-    rows = np.r_[part.train, held]
-    found, labels = take_rows(X, rows), Y[rows]
-    return choose_settings(
-        unit.search, model, found, labels, n_validation=len(held), seed=unit.seed
-    )
 
 
 def _method_in(model: Any) -> Any:
@@ -537,9 +486,6 @@ def _small(labels: np.ndarray) -> np.ndarray:
     """Return labels with a byte for each, unless some are unknown (NaN)."""
     unknown = labels.dtype.kind == "f" and bool(np.isnan(labels).any())
     return labels if unknown else labels.astype(np.uint8)
-
-
-# Text that stands for settings ------------------------------------------------------------------
 
 
 def _hash(described: Any) -> str:

@@ -12,11 +12,14 @@ import pandas as pd
 from splmll.atomic import atomic_write
 from splmll.experiments.published import published
 from splmll.experiments.report import write_report
-from splmll.experiments.report.ranking import comparisons_of
-from splmll.experiments.statistics import friedman_test, nemenyi_test, wilcoxon_test
+from splmll.experiments.statistics import (
+    fair_ranks,
+    friedman_test,
+    nemenyi_test,
+    wilcoxon_test,
+)
 from splmll.experiments.table_format import FormattedTable
 from splmll.experiments.tables import comparison_table
-from splmll.metrics import PAPER_MEASURES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -54,8 +57,7 @@ def ranks_and_tests(results: pd.DataFrame) -> str:
 
     The runs are those of one protocol. A test that needs more methods or data sets says so.
     """
-    (comparison,) = comparisons_of(results, PAPER_MEASURES)
-    ranks = comparison.ranks
+    ranks = fair_ranks(results)
     if ranks is None:
         return "No method has all results on any data set, so there is nothing to rank.\n"
     paragraphs = [ranks.describe()]

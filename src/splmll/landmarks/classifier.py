@@ -63,7 +63,7 @@ from splmll.landmarks.screening import screened
 from splmll.landmarks.splitting import given_folds, is_number, number_of_folds, stratified_folds
 from splmll.landmarks.worth import worth_after_recovery
 from splmll.metrics import MEASURES, evaluate
-from splmll.progress import Progress, Stages
+from splmll.progress import Progress, ProgressLine, Stages
 from splmll.sample_weights import checked_weights
 from splmll.statistics import sum_of
 from splmll.thresholds import MIN_ROWS, THRESHOLD_CONSTRAINT, GlobalThreshold, fit_threshold
@@ -103,70 +103,72 @@ def _is_auto(embedding: Any) -> bool:
 class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
     r"""Selecting Predictable Landmarks for Multi-Label Learning.
 
-    Some labels are easy to predict from the input, and some labels tell much about others. A label
+    Some labels are easy to predict from the input, and some labels say a lot about others. A label
     that is both is a *landmark*. SPL-MLL [1]_ chooses the landmarks, predicts them, and recovers
     every label from their predictions. This estimator minimises the honest form of its objective:
 
     .. math:: J(M) = \tfrac1n \|Y - F M\|^2 + \rho \|M - P\|^2
 
-    F are the *embedding*'s predictions of rows it did not see, M has few rows that are not zero,
-    and P stands for "a landmark keeps its own prediction". The rows of M that are not zero are the
+    F holds the *embedding*'s predictions for rows it has not seen, only a few rows of M are
+    nonzero, and P encodes "a landmark keeps its own prediction". The nonzero rows of M are the
     landmarks (the paper's B), and their values recover all labels (the paper's A). A label becomes
-    a landmark if its *prediction* helps to recover all labels, which makes it predictable and
-    representative at once.
+    a landmark if its *prediction* helps to recover all labels; it is then both predictable and
+    representative.
 
-    **Nothing is lost.** How many landmarks there are, and how strongly predictions are mixed, is
-    chosen out of fold. Where every label is needed all are kept; where mixing does not pay, every
-    label keeps its own prediction.
+    **Nothing is lost.** The number of landmarks, and how strongly predictions are combined, are
+    chosen out of fold. If every label is needed, all are kept; if combining predictions does not
+    help, every label keeps its own prediction.
 
     **One set of fits.** The same folds give the predictions F, the recovery, the thresholds, the
     choice of everything above, and honest measures of the whole model (``measures_``).
 
-    The system as published, Algorithm 1 and all, is :class:`splmll.published.PublishedSPLMLL`;
-    :meth:`as_published` leads there.
+    The system as published, with Algorithm 1, is :class:`splmll.published.PublishedSPLMLL`;
+    :meth:`as_published` returns it.
 
     Parameters
     ----------
     embedding : "auto", str, Embedding, list, torch module, classifier or regressor, default="auto"
-        f(x). "auto" looks at the features and says in ``embedding_`` what it took: linear
-        classifiers for sparse or very wide features, a blend of network, kernel and trees for dense
-        ones. Names are "linear", "svm", "sgd", "kernel", "mlp", "trees" and "blend"; objects of
-        :mod:`splmll.embeddings` have parameters of their own (``embedding__dropout`` in a search).
-        A list is a blend, a torch module is trained end to end, and any classifier or regressor is
+        f(x). "auto" looks at the features: linear classifiers for sparse or very wide features, a
+        blend of network, kernel and trees for dense ones; ``embedding_`` shows the choice. Names
+        are "linear", "svm", "sgd", "kernel", "mlp", "trees" and "blend"; objects from
+        :mod:`splmll.embeddings` have their own parameters (``embedding__dropout`` in a search). A
+        list is a blend, a torch module is trained end to end, and any classifier or regressor is
         fitted once per label.
     n_landmarks : int, float or None, default=None
-        Number of landmarks, or their share of the labels, which is met exactly. None keeps the
-        smallest number that loses nothing out of fold: by one standard error, or by .005, it is no
-        worse than the best number in ``scoring``, no worse than all labels in average precision,
-        ranking loss, micro-F1 and macro-F1, and no worse than the embedding alone. Where less than
-        a quarter of the labels, or fewer than three, could be spared, all are kept.
+        The exact number of landmarks, or their share of the labels. None keeps the smallest number
+        that loses nothing out of fold: within one standard error, or .005, it is no worse than the
+        best number in ``scoring``, no worse than all labels in average precision, ranking loss,
+        micro-F1 and macro-F1, and no worse than the embedding alone. If less than a quarter of the
+        labels, or fewer than three, could be dropped, all are kept.
     pull : float or "auto", default="auto"
-        How strongly recovery is pulled towards "a landmark keeps its own prediction"; ``inf``
-        leaves nothing else. "auto" chooses out of fold, with the embedding alone among the choices.
+        How strongly every landmark keeps its own prediction; with ``inf``, nothing is combined.
+        "auto" chooses out of fold, and the embedding alone is one of the choices.
     scoring : str, default="average_precision"
-        The measure by which choices are made, a name in :data:`splmll.metrics.MEASURES`.
+        The measure used for all choices, a name in :data:`splmll.metrics.MEASURES`.
     threshold : float or str, default="micro_f1"
-        When a score becomes a label: a number, or a rule of :data:`splmll.thresholds.RULES` tuned
-        on out-of-fold scores ("micro_f1", "macro_f1", "hamming", "jaccard", "per_label",
+        How scores become labels: a number, or a rule from :data:`splmll.thresholds.RULES` tuned on
+        out-of-fold scores ("micro_f1", "macro_f1", "hamming", "jaccard", "per_label",
         "cardinality", "top_r", "linear").
     cv : int, "auto", splitter or iterable of (train, test), default="auto"
-        Number of folds, stratified by labels; "auto" is 5, or 3 where one model is fitted per
-        label. Or a splitter of scikit-learn, or pairs of training and test rows: every row must be
-        tested exactly once, by a model of all other rows.
+        Number of folds, stratified by labels; "auto" is 5, or 3 if one model is fitted per label.
+        Or a scikit-learn splitter, or pairs of training and test rows: every row must be tested
+        exactly once, by a model of all other rows.
     warm_start : bool, default=False
-        Start networks from those of the previous fit.
+        Whether networks start from those of the previous fit.
     {random_state}
     n_jobs : int or None, default=None
-        Models fitted at the same time, through joblib.
+        Number of models fitted in parallel, through joblib.
+    verbose : bool or int, default=False
+        Show the progress of a fit, also in a notebook, and print ``summary_`` at the end.
 
     Attributes
     ----------
     embedding_ : Embedding
         The fitted embedding; it predicts the landmarks only.
     landmarks_ : ndarray
-        Names of the landmarks (numbers where labels have no names), those that explain most first.
+        Names of the landmarks (numbers if labels have no names), the strongest first.
     recovery_ : ndarray of shape (n_landmarks, n_labels)
-        M, its rows that are not zero: what the prediction of each landmark counts for each label.
+        The nonzero rows of M: the weight of each landmark's prediction in the score of each label.
     selection_ : ndarray of shape (n_labels,)
         1 where a label is a landmark, else 0.
     landmark_strengths_ : ndarray of shape (n_landmarks,)
@@ -174,13 +176,13 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
     predictability_ : ndarray of shape (n_labels,)
         Share of each label's variance that its own prediction explains out of fold.
     representativeness_ : ndarray of shape (n_labels,)
-        Share of the variance of all labels that each label alone explains, if it were known.
+        Share of the variance of all labels that each label alone would explain if it were known.
     path_ : DataFrame
         Measures of every number of landmarks that was looked at, out of fold.
     measures_ : DataFrame
         Out-of-fold measures of the embedding alone and of the model.
     summary_ : str
-        All this in a few sentences.
+        A summary of the fit in a few sentences.
     pull_ : float
         The pull given or chosen.
     intercept_ : ndarray of shape (n_labels,)
@@ -190,7 +192,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
     offset_ : float
         Zero point of ``decision_function``.
     probability_slope_ : float
-        Slope of the logistic curve by which decisions become probabilities.
+        Slope of the logistic curve that turns decisions into probabilities.
     {names_}
 
     References
@@ -232,6 +234,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         "warm_start": ["boolean"],
         "random_state": RANDOM_STATE,
         "n_jobs": N_JOBS,
+        "verbose": ["verbose"],
     }
 
     embedding_: Embedding
@@ -249,6 +252,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
+        verbose: bool | int = False,
     ) -> None:
         self.embedding = embedding
         self.n_landmarks = n_landmarks
@@ -259,17 +263,18 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     @classmethod
     def as_published(cls, linear: bool = False, **changes: Any) -> Any:
-        """Return the system of the paper, an estimator of its own.
+        """Return the system of the paper, which is a separate estimator.
 
         Parameters
         ----------
         linear : bool, default=False
             The paper's "Ours (linear)": a linear map in place of the network.
         **changes : dict
-            Parameters of :class:`splmll.published.PublishedSPLMLL` to set otherwise.
+            Parameters of :class:`splmll.published.PublishedSPLMLL` to change.
 
         Returns
         -------
@@ -286,7 +291,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         return PublishedSPLMLL(linear=linear, **changes)
 
     def set_params(self, **params: Any) -> SPLMLL:
-        """Set parameters; those of the embedding as ``embedding__dropout``, also of a named one.
+        """Set parameters; those of the embedding as ``embedding__dropout``, even if it is a name.
 
         Parameters
         ----------
@@ -326,18 +331,18 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         Parameters
         ----------
         X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Features. With a torch module as embedding also an array with more dimensions (images)
-            or a torch Dataset. A linear embedding also takes Dask arrays and data frames.
+            Features. With a torch module as embedding, also an array with more dimensions (images)
+            or a torch Dataset. With a linear embedding, also Dask arrays and data frames.
         Y : array-like, sparse matrix or DataFrame of shape (n_rows, n_labels), or (n_rows,)
-            0/1 labels; NaN where a label is not known. May be left out only if X is a torch Dataset
-            of (features, labels) pairs.
+            0/1 labels; NaN means not known. May be omitted only if X is a torch Dataset of
+            (features, labels) pairs.
         sample_weight : array-like of shape (n_rows,), optional
-            Weights of the rows: in the embedding, where it can use them, in the recovery, and in
-            all that is chosen out of fold. A row of weight 2 counts like two, one of weight 0 is
-            left out.
+            Weights of the rows in the embedding, if it can use them, in the recovery, and in
+            everything chosen out of fold. A row of weight 2 counts like two rows; a row of weight 0
+            is left out.
         groups : array-like of shape (n_rows,), optional
-            The group of each row: rows of one group are in one fold. Given to the splitter where
-            ``cv`` is one.
+            The group of each row: rows of a group are in the same fold. Passed to ``cv`` if it is a
+            splitter.
 
         Returns
         -------
@@ -362,8 +367,8 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
 
             if sample_weight is not None or groups is not None:
                 raise ValueError(
-                    "A fit on Dask collections takes neither sample_weight nor groups: leave them "
-                    "out, or give the rows in memory."
+                    "A fit on Dask collections accepts neither sample_weight nor groups: leave "
+                    "them out, or pass the rows in memory."
                 )
             return fit_distributed(self, X, Y)
         self._fit_rows(X, Y, None, sample_weight, groups)
@@ -379,14 +384,14 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         sample_weight: Any = None,
         groups: Any = None,
     ) -> OutOfFold:
-        """Learn as :meth:`fit` does, and return what models said of rows they had not seen.
+        """Learn as :meth:`fit` does, and return predictions of models that had not seen the rows.
 
         Parameters
         ----------
         X, Y : as for :meth:`fit`
             Features and labels.
         on_progress : callable, optional
-            Told what is being done and which share of the work is done, from 0 to 1:
+            Called with what is being done and the share that is done, from 0 to 1:
             ``on_progress("linear classifiers", 0.25)``.
         sample_weight, groups : array-like of shape (n_rows,), optional
             As for :meth:`fit`.
@@ -394,12 +399,22 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         Returns
         -------
         out_of_fold : OutOfFold
-            Honest measures of the model come from it, with no rows held out.
+            Gives honest measures of the model, with no rows held out.
         """
         self._check_parameters()
         return self._fit_rows(X, Y, on_progress, sample_weight, groups)
 
     def _fit_rows(
+        self, X: Any, Y: Any, on_progress: Progress | None, sample_weight: Any, groups: Any
+    ) -> OutOfFold:
+        if not self.verbose or on_progress is not None:
+            return self._fit_quietly(X, Y, on_progress, sample_weight, groups)
+        with ProgressLine() as line:
+            found = self._fit_quietly(X, Y, line, sample_weight, groups)
+        print(self.summary_)
+        return found
+
+    def _fit_quietly(
         self, X: Any, Y: Any, on_progress: Progress | None, sample_weight: Any, groups: Any
     ) -> OutOfFold:
         plain = sample_weight is None and groups is None
@@ -409,8 +424,8 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         X, Y = self._check_fit(X, Y)
         if before is not None and before != self._width():
             raise ValueError(
-                "warm_start=True continues the previous fit, which had {} labels and {} features; "
-                "these rows have {} and {}. Set warm_start=False to begin anew.".format(
+                "warm_start=True continues the previous fit, which had {} labels and {} "
+                "features; these rows have {} and {}. Set warm_start=False to start over.".format(
                     *before, *self._width()
                 )
             )
@@ -442,11 +457,11 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
 
     @available_if(_learns_from_sums)
     def partial_fit(self, X: Any, Y: Any, classes: Any = None) -> SPLMLL:
-        """Add rows to a linear model: sums over rows just add up, so chunks equal one fit.
+        """Add rows to a linear model: sums add up, so chunks give the same model as one fit.
 
-        Rows are dealt into folds by their numbers, as ``fit`` does beyond 25,000 rows; whatever is
-        chosen out of fold needs scores, not sums, and is chosen on a uniform random sample of the
-        rows seen so far.
+        Rows are assigned to folds by their numbers, as ``fit`` does beyond 25,000 rows. Choices
+        made out of fold need scores, not sums, and are made on a uniform random sample of the rows
+        seen so far.
 
         Parameters
         ----------
@@ -469,19 +484,19 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
     def fit_batches(self, batches: Any, classes: Any = None) -> SPLMLL:
         """Learn from batches of rows, for data that do not fit into memory.
 
-        Up to 25,000 rows are gathered and fitted together, unless the embedding is "sgd". Beyond
+        Up to 25,000 rows are collected and fitted together, unless the embedding is "sgd". Beyond
         that, "linear" keeps only sums over the rows and a sample of them, in one pass, and the
         model is that of :meth:`fit` on all rows. "sgd" learns by stochastic gradient descent, in
-        several passes where the batches can be gone through again; it takes wide sparse rows.
-        "auto" takes "sgd" for rows that are sparse or too wide for sums, and "linear" for others.
+        several passes if the batches can be read again; it accepts wide sparse rows. "auto" uses
+        "sgd" for rows that are sparse or too wide for sums, and "linear" for others.
 
         Parameters
         ----------
         batches : iterable of (X, Y) pairs, or callable that returns one
             Features and labels of some rows at a time, such as
-            :func:`splmll.datasets.batches.read_batches` gives for files and folders. Y has a
-            column for every label in every batch. An iterator is gone through once; a list or a
-            callable as often as needed.
+            :func:`splmll.datasets.batches.read_batches` gives for files and folders. Y has a column
+            for every label in every batch. An iterator is read once; a list or a callable as often
+            as needed.
         classes : array-like, optional
             The two values of a 1-D target, if a batch may lack one of them.
 
@@ -509,7 +524,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
 
     @available_if(_learns_from_batches)
     def fit_batches_out_of_fold(self, batches: Any, classes: Any = None) -> OutOfFold:
-        """Learn as :meth:`fit_batches` does; return what models said of rows they had not seen.
+        """Learn as :meth:`fit_batches` does, and return predictions of unseen rows.
 
         Parameters
         ----------
@@ -570,7 +585,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         }
 
     def learn_from(self, stream: out_of_core.Stream) -> SPLMLL:
-        """Learn a linear model from what was kept of rows that are gone.
+        """Learn a linear model from sums over rows that are no longer available.
 
         Parameters
         ----------
@@ -709,8 +724,8 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
     def _n_folds(self, embedding: Embedding) -> int:
         if not is_number(self.cv):
             raise ValueError(
-                "Rows that come in chunks are dealt into folds by their numbers: give cv as a "
-                "number of folds, or all rows to fit at once."
+                "Rows that come in chunks are assigned to folds by their numbers: give cv as a "
+                "number of folds, or fit all rows at once."
             )
         return number_of_folds(self.cv, int(getattr(embedding, "preferred_folds", FOLDS)))
 
@@ -745,7 +760,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
             fold = np.unique(fold, return_inverse=True)[1].reshape(-1)
             X, Y, weights = take_rows(X, kept), Y[kept], weights[kept]
         if fold.max() == 0:
-            raise ValueError("All rows of a weight above 0 are in one fold: give other folds.")
+            raise ValueError("All rows with a weight above 0 are in one fold: use other folds.")
         return X, Y, None if (weights == 1).all() else weights, fold
 
     def _seed(self) -> int:
@@ -854,7 +869,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         check_consistent_length(X, labels)
         if label_format.n_labels != self.label_format_.n_labels:
             raise ValueError(
-                f"This chunk has {label_format.n_labels} labels, the first had "
+                f"This chunk has {label_format.n_labels} labels, but the first had "
                 f"{self.label_format_.n_labels}: every chunk must have the same label columns."
             )
         return X, labels
@@ -922,18 +937,20 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         """What was learned, in a few sentences."""
         n_landmarks, n_labels = len(self.landmarks_), self.label_format_.n_labels
         if n_landmarks == n_labels:
-            lines = [f"All {n_labels} labels are landmarks: every label is needed, none is saved."]
+            lines = [
+                f"All {n_labels} labels are landmarks: every label is needed, and none is saved."
+            ]
         else:
             lines = [f"{n_landmarks} of {n_labels} labels are landmarks."]
         if np.isinf(self.pull_):
-            lines.append("Each keeps its own prediction: mixing them gains nothing.")
+            lines.append("Each keeps its own prediction: combining them gains nothing.")
         if len(self.measures_):
             alone, together = (self.measures_.iloc[k] for k in (0, -1))
             lines.append(
                 "Out of fold, the embedding alone and with landmarks: "
                 + ", ".join(
-                    f"{MEASURES[name].title.lower()} {alone[name]:.3f} and {together[name]:.3f}"
-                    for name in together.index
+                    f"{title[0].lower()}{title[1:]} {alone[name]:.3f} and {together[name]:.3f}"
+                    for name, title in ((name, MEASURES[name].title) for name in together.index)
                 )
                 + "."
             )
@@ -981,18 +998,18 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         return np.asarray(names, dtype=object)
 
     def explain(self, X: Any) -> Explanation:
-        """Take every score apart into what each landmark contributed.
+        """Break every score down into the contributions of the landmarks.
 
         Parameters
         ----------
         X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Features; the answer holds n_rows x n_landmarks x n_labels numbers, so a few rows at a
-            time.
+            Features; the result has n_rows x n_landmarks x n_labels numbers, so pass a few rows at
+            a time.
 
         Returns
         -------
         explanation : Explanation
-            Contributions that sum to the score, and a table of any row.
+            Contributions that add up to the score, and a table for any row.
         """
         predicted = self.transform(X)
         contributions = self.learned_.contributions(predicted)
@@ -1007,12 +1024,12 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         )
 
     def recover(self, Y_landmarks: Any, *, return_scores: bool = False) -> Any:
-        """Complete all labels from the landmark labels alone.
+        """Fill in all labels from the labels of the landmarks alone.
 
-        People annotate the few landmarks; this fills in the rest. For each row it is the best
-        linear use of the landmarks that are known there, learned from the training labels. Where
-        filling in gained nothing out of fold, what is not known is left blank. With the features at
-        hand, :meth:`complete` does better.
+        People annotate the few landmarks, and this method fills in the rest with the best linear
+        prediction from the known landmarks of each row, learned from the training labels. If this
+        gained nothing out of fold, unknown labels are left blank. If you have the features,
+        :meth:`complete` does better.
 
         Parameters
         ----------
@@ -1025,7 +1042,8 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         Returns
         -------
         labels : ndarray, CSR array or DataFrame of shape (n_rows, n_labels)
-            All labels in the form in which ``fit`` received them; known landmarks keep their value.
+            All labels in the form in which ``fit`` received them; known landmarks keep their
+            values.
         """
         check_is_fitted(self)
         index = None
@@ -1037,34 +1055,34 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
             if missing:
                 raise ValueError(
                     f"The landmarks {missing} have no column. Give one column for each of "
-                    f"{names}; leave cells empty (NaN) where they are not known."
+                    f"{names}; use NaN for values that are not known."
                 )
             Y_landmarks = by_name[names]
         known, _ = read_labels(Y_landmarks, allow_unknown=True, accept_sparse=False)
         if known.shape[1] != len(self.landmarks_):
             raise ValueError(
                 f"Got {known.shape[1]} columns for {len(self.landmarks_)} landmarks: give one "
-                f"column for each of {list(self.landmarks_)}, NaN where unknown."
+                f"column for each of {list(self.landmarks_)}, with NaN for unknown values."
             )
         if return_scores:
             return self.completion_.scores(known)
         return self.label_format_.restore(self.completion_.labels(known), index)
 
     def complete(self, X: Any, Y_partial: Any, *, return_scores: bool = False) -> Any:
-        """Return all labels, from the features and from what people have answered.
+        """Return all labels, from the features and from people's answers.
 
-        The prediction, and what the answers say about the labels that are still open: answers that
-        the features did not foretell change what goes with them. Answers are never changed.
+        The prediction is combined with what the answers say about the open labels: an answer that
+        the features did not predict changes related labels. Answers themselves are never changed.
 
         Parameters
         ----------
         {X}
         Y_partial : array-like or DataFrame of shape (n_rows, n_labels)
-            Answers, 0 or 1; NaN where nobody was asked. A DataFrame has labels by name and may
-            leave out those that nobody was asked about.
+            Answers, 0 or 1; NaN if nobody was asked. A DataFrame has labels by name and may omit
+            those that nobody was asked about.
         return_scores : bool, default=False
             Return numbers between 0 and 1 on the scale of ``predict_proba`` instead of labels: open
-            labels are predicted from 1/2 on, answers are 0 or 1.
+            labels are predicted from 1/2, and answers are 0 or 1.
 
         Returns
         -------
@@ -1097,25 +1115,25 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
     def ask(
         self, X: Any, Y_partial: Any = None, n: int = 1, *, enough: float | None = None
     ) -> Questions:
-        """Say which labels to ask about next, row by row.
+        """Return the labels to ask about next, row by row.
 
-        The best question is the one whose answer is expected to remove most errors, in its own
-        label and in those that go with it.
+        The best question is the one whose answer is expected to remove the most errors, in its own
+        label and in related labels.
 
         Parameters
         ----------
         {X}
         Y_partial : array-like or DataFrame of shape (n_rows, n_labels), optional
-            What was answered so far, as for :meth:`complete`.
+            The answers so far, as for :meth:`complete`.
         n : int, default=1
-            Questions per row. Later ones expect the likelier answers to those before.
+            Questions per row. Later ones assume the likelier answers to earlier ones.
         enough : float, optional
-            When to stop: nothing is asked about a row that is expected to have fewer wrong labels.
+            When to stop: no question is asked about a row with fewer expected wrong labels.
 
         Returns
         -------
         questions : Questions
-            The labels (None where there is nothing to ask) and the errors to be expected.
+            The labels (None if there is nothing to ask) and the expected errors.
 
         Examples
         --------
@@ -1133,7 +1151,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         """
         check_is_fitted(self)
         if n < 1:
-            raise ValueError(f"n={n} questions: ask for at least one.")
+            raise ValueError(f"n={n}: ask for at least one question.")
         scores, answers = self._scores_and_answers(X, Y_partial)
         found, errors = self._answer_model().ask(scores, answers, min(n, scores.shape[1]), enough)
         names = np.full(scores.shape[1] + 1, None, dtype=object)
@@ -1143,8 +1161,8 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
     def rank_rows(self, X: Any, n: int | None = None) -> np.ndarray:
         """Order rows that have no labels yet so that a model learns fastest from them.
 
-        Rows come first whose labels are uncertain and that differ from those before, in their
-        features or in what is uncertain about them. What repeats another row comes last.
+        Rows with uncertain labels come first, each different from those before it in its features
+        or in what is uncertain about it. Repeated rows come last.
 
         Parameters
         ----------
@@ -1156,7 +1174,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         Returns
         -------
         rows : ndarray of int
-            Numbers of rows, those to label first in front.
+            Numbers of rows, in the order in which to label them.
 
         Examples
         --------
@@ -1196,8 +1214,9 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         check_consistent_length(X, given)
         if given.shape[1] != answers[:, columns].shape[1]:
             raise ValueError(
-                f"Got answers for {given.shape[1]} labels, the model has {scores.shape[1]}: give "
-                "one column for each label, NaN where nobody was asked, or a DataFrame with names."
+                f"Got answers for {given.shape[1]} labels, but the model has {scores.shape[1]}: "
+                "give one column for each label, with NaN if nobody was asked, or a DataFrame "
+                "with names."
             )
         answers[:, columns] = given
         return scores, answers
@@ -1217,10 +1236,10 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
     def landmark_path(
         self, X: Any, Y: Any, *, counts: Any = None, groups: Any = None
     ) -> LandmarkPath:
-        """Follow the measures as the number of landmarks grows.
+        """Measure the model for a growing number of landmarks.
 
-        The embedding is learned once. For every number of landmarks they are selected anew, and the
-        measures are taken on out-of-fold scores, so they are honest. The estimator itself is not
+        The embedding is learned once. For every number, the landmarks are selected again and
+        measured on out-of-fold scores, so the measures are honest. The estimator itself is not
         changed.
 
         Parameters
@@ -1229,7 +1248,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         Y : array-like, sparse matrix or DataFrame of shape (n_rows, n_labels)
             0/1 labels.
         counts : sequence of int, optional
-            Numbers of landmarks to look at; by default all up to 20 and a growing grid beyond.
+            Numbers of landmarks to try; by default all up to 20 and a growing grid beyond.
         groups : array-like of shape (n_rows,), optional
             As for :meth:`fit`.
 
@@ -1258,20 +1277,20 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
     def annotation_path(
         self, X: Any, Y: Any, *, counts: Any = None, groups: Any = None
     ) -> AnnotationPath:
-        """Follow the measures as the number of questions per row grows.
+        """Measure the completed labels for a growing number of questions per row.
 
-        Rows are asked about adaptively (:meth:`ask`), for the landmarks in their order, for the
-        most frequent labels, and at random. All else is :meth:`complete`, and labels that were
-        asked about count as right. Everything is measured on rows that were not learned from. The
+        Questions are chosen adaptively (:meth:`ask`), or are about the landmarks in their order,
+        the most frequent labels, or random labels. The rest is filled in by :meth:`complete`, and
+        labels that were asked about count as correct. Everything is measured on unseen rows. The
         estimator itself is not changed.
 
         Parameters
         ----------
         {X}
         Y : array-like, sparse matrix or DataFrame of shape (n_rows, n_labels)
-            0/1 labels; rows with unknown ones are not asked about.
+            0/1 labels; rows with unknown labels are not used for questions.
         counts : sequence of int, optional
-            Numbers of questions to look at; by default up to 24.
+            Numbers of questions to try; by default up to 24.
         groups : array-like of shape (n_rows,), optional
             As for :meth:`fit`.
 
@@ -1327,7 +1346,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         """Find labels that are probably wrong or missing.
 
         Every label is judged by models that have not seen its row, and by the row's other labels.
-        The estimator itself is not changed; it costs about two fits.
+        The estimator itself is not changed; this takes about as long as two fits.
 
         Parameters
         ----------
@@ -1340,9 +1359,9 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         Returns
         -------
         suspects : DataFrame
-            The labels that are more likely wrong than right, worst first: "row" (its number),
-            "label", "given" (0 or 1), "probability" (of the label, by everything but itself) and
-            "reason".
+            The labels that are more likely wrong than right, most suspicious first: "row" (its
+            number), "label", "given" (0 or 1), "probability" (of the label, given everything but
+            itself) and "reason".
 
         Examples
         --------
@@ -1391,9 +1410,9 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         return Learner(evidence, self.pull, self.scoring, self.threshold)
 
     def estimate_cost(self, X: Any, Y: Any) -> Cost:
-        """Say what ``fit`` will cost: memory and floating-point operations.
+        """Estimate the cost of ``fit``: memory and floating-point operations.
 
-        Only shapes and settings are looked at; nothing is computed.
+        The estimate uses only shapes and settings; nothing is fitted.
 
         Parameters
         ----------
@@ -1405,7 +1424,8 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         Returns
         -------
         cost : Cost
-            Print it; :func:`splmll.landmarks.cost.check_memory` refuses what does not fit.
+            Can be printed; :func:`splmll.landmarks.cost.check_memory` raises an error if it does
+            not fit.
 
         Examples
         --------
@@ -1440,7 +1460,7 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
             first = X[0]
             if not (isinstance(first, (tuple, list)) and len(first) == 2):
                 raise ValueError(
-                    "This torch Dataset gives features alone: let it give (features, labels) "
+                    "This torch Dataset returns only features: let it return (features, labels) "
                     "pairs, or pass the labels as Y."
                 )
             Y = np.stack([np.asarray(X[i][1]) for i in range(n_rows(X))])

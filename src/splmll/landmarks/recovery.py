@@ -157,7 +157,8 @@ class CrossFittedRecovery:
             recovery = np.zeros_like(crossed)
             recovery[place] = own
         else:
-            rho = max(pull, _LEAST_PULL) * max(float(variance.mean()), _LEAST_VARIANCE)
+            mean = float(variance.mean()) if len(variance) else 0.0  # no label may vary
+            rho = max(pull, _LEAST_PULL) * max(mean, _LEAST_VARIANCE)
             left, right = covariance.copy(), crossed.copy()
             left[np.diag_indices_from(left)] += rho
             right[place] += rho * own

@@ -316,7 +316,7 @@ def count_of(value: Any, n_labels: int, name: str) -> int:
         count = 0
     if not 1 <= count <= n_labels:
         raise ValueError(
-            f"{name}={value!r} does not fit {n_labels} labels: give a whole number from 1 to "
+            f"{name}={value!r} does not fit {n_labels} labels: give an integer from 1 to "
             f"{n_labels}, or a share of the labels above 0 and up to 1.0."
         )
     return count

@@ -1,6 +1,6 @@
 """Binary relevance (BR): one binary learner per label, each trained as if alone.
 
-The plainest multi-label method, and the yardstick: whatever uses the other labels must beat it.
+The simplest multi-label method and the baseline: a method that uses the other labels must beat it.
 
 References
 ----------
@@ -53,7 +53,7 @@ class BinaryRelevance(BaseLearnerClassifier):
     threshold : float or str, default=0.5
         {threshold}
     n_jobs : int or None, default=None
-        How many labels to fit at the same time, as in joblib.
+        Number of labels to fit in parallel, as in joblib.
     random_state : int, RandomState instance or None, default=None
         Seed of base learners that have one. Every label receives the same seed, so that the
         result of a label does not depend on its position. None leaves base learners as they are.

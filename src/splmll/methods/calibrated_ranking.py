@@ -71,24 +71,23 @@ class CalibratedLabelRanking(BaseLearnerClassifier):
     ----------
     estimator : classifier or None, default=None
         The base learner, cloned for every duel. None is logistic regression
-        (``LogisticRegression(max_iter=1000)``) on standardised features, standardised once on
-        all rows; sparse features are left as they are. A base learner you give
-        receives X as it is.
+        (``LogisticRegression(max_iter=1000)``) on standardised features, standardised once on all
+        rows; sparse features are left as they are. Your own base learner receives X as it is.
     voting : {"auto", "soft", "hard", "weighed"}, default="auto"
         With "soft" votes are the probabilities :math:`p_{ab}`, with "hard" whole votes as in the
         paper: 1 where the probability is above 1/2, half a vote at 1/2. Whole votes leave many
-        labels tied in a ranking. "weighed" counts duels by how far they concern a row, as above.
-        "auto" is "soft" for dense features and "weighed" for sparse ones.
+        labels tied. "weighed" weights duels by how relevant they are to a row, as above. "auto" is
+        "soft" for dense features and "weighed" for sparse ones.
     ties : {"exclude", "include"}, default="exclude"
         Whether a label with exactly as many votes as the virtual label is predicted. The paper
         ranks relevant labels above the virtual one; some programs include ties and so predict
         more labels. Soft and weighed votes are hardly ever tied.
     threshold : float or str, default=0.5
-        A label is predicted where its score is at least the threshold; 0.5 is the virtual label. A
-        name is a rule of :data:`splmll.thresholds.RULES`, fitted on out-of-fold scores of the
+        A label is predicted if its score is at least the threshold; 0.5 is the virtual label. A
+        name is a rule from :data:`splmll.thresholds.RULES`, fitted on out-of-fold scores of the
         training data.
     n_jobs : int or None, default=None
-        How many labels to fit the duels of at the same time, as in joblib.
+        Number of labels whose duels are fitted in parallel, as in joblib.
     random_state : int, RandomState instance or None, default=None
         Seed of base learners that have one, the same for every duel. None leaves base learners as
         they are.

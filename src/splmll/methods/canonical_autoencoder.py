@@ -101,7 +101,7 @@ class C2AE(MultilabelClassifier):
         the best epoch is kept. With fewer than 50 rows, or a share of 0, all rows train for
         ``max_epochs``.
     threshold : float or str, default="micro_f1"
-        A label is predicted where its score is at least the threshold. A name is a rule of
+        A label is predicted if its score is at least the threshold. A name is a rule from
         :data:`splmll.thresholds.RULES`, fitted on the validation rows; with fewer than 50 of them
         it is 0.5.
     device : str, default="cpu"

@@ -78,7 +78,7 @@ class EnsembleOfClassifierChains(BaseLearnerClassifier):
         {threshold}
         The authors' is ``"cardinality"``.
     n_jobs : int or None, default=None
-        How many chains to fit at the same time, as in joblib.
+        Number of chains to fit in parallel, as in joblib.
     random_state : int, RandomState instance or None, default=None
         Seed of the orders, the rows and the base learners; None leaves the seeds of base learners
         as they are. The orders are drawn from the contents of the label columns, so that the

@@ -60,7 +60,7 @@ class MLCSSP(LabelSubsetClassifier):
     Attributes
     ----------
     landmarks_ : ndarray
-        Names of the landmarks (numbers where labels have no names), largest leverage first.
+        Names of the landmarks (numbers if labels have no names), largest leverage first.
     recovery_ : ndarray of shape (n_landmarks, n_labels)
         :math:`Y_L^+ Y`: how each label is recovered from the landmarks.
     intercept_ : ndarray of shape (n_labels,)

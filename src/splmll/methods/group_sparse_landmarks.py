@@ -83,7 +83,7 @@ class MOPLMS(LabelSubsetClassifier):
     Attributes
     ----------
     landmarks_ : ndarray
-        Names of the landmarks (numbers where labels have no names), longest row of A first.
+        Names of the landmarks (numbers if labels have no names), longest row of A first.
     recovery_ : ndarray of shape (n_landmarks, n_labels)
         How each label is recovered from the landmarks.
     intercept_ : ndarray of shape (n_labels,)

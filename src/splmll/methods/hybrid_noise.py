@@ -73,10 +73,10 @@ class HNOML(MultilabelClassifier):
         The penalty on W compares features, so they should be comparable.
         {standard_for_dense}
     threshold : float or str, default="cardinality"
-        A rule of :data:`splmll.thresholds.RULES`, fitted on out-of-fold scores of the training
-        data, which costs five further fits; or a number: a label is predicted where its score is
-        at least that. With fewer than 50 rows the cut lies halfway between the mean enriched value
-        of relevant and of irrelevant labels.
+        A rule from :data:`splmll.thresholds.RULES`, fitted on out-of-fold scores of the training
+        data, which costs five further fits; or a number: a label is predicted if its score is at
+        least that. With fewer than 50 rows the cut lies halfway between the mean enriched value of
+        relevant and of irrelevant labels.
     tol : float, default=1e-5
         Stop when F falls by a smaller part of itself.
     max_iter : int, default=200

@@ -101,7 +101,7 @@ class SLEEC(MultilabelClassifier):
         How neighbours are searched in the embedding, as in :class:`MLkNN`. "approximate" needs the
         package faiss and pays with clusters of tens of thousands of rows.
     threshold : float or str, default="micro_f1"
-        A label is predicted where its score is at least the threshold. A name is a rule of
+        A label is predicted if its score is at least the threshold. A name is a rule from
         :data:`splmll.thresholds.RULES`. It is fitted without further fits on the votes for the
         training rows, each left out of the vote and of the regression. Votes are spread over many
         labels, so that a fixed 0.5 predicts few of them.

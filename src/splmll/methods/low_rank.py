@@ -93,9 +93,9 @@ class LEML(WeightedRowsClassifier):
         squared loss with all labels known) or by conjugate gradients. "auto" is direct where it
         can be and there are at most ``DIRECT_FEATURES`` (4000) features.
     threshold : float or str, default=0.5
-        A label is predicted where its score is at least the threshold. Scores of all losses are
+        A label is predicted if its score is at least the threshold. Scores of all losses are
         brought to the scale of 0/1 labels: probabilities with the logistic loss, (margin + 1) / 2
-        with the squared hinge. A name is a rule of :data:`splmll.thresholds.RULES`, fitted on
+        with the squared hinge. A name is a rule from :data:`splmll.thresholds.RULES`, fitted on
         out-of-fold scores of the training data. Regressed scores of rare labels hardly ever reach
         0.5: with many such labels use "micro_f1".
 

@@ -56,9 +56,9 @@ class MLkNN(MultilabelClassifier):
         Sparse features stay sparse: they are divided and not shifted, which leaves all distances
         as they are. The cosine metric, which a shift would change, is treated in the same way.
     threshold : float or str, default=0.5
-        A label is predicted where its score is at least the threshold, so at exactly 0.5 it is
-        (the authors ask for more than 0.5). A name is a rule of
-        :data:`splmll.thresholds.RULES`, fitted on out-of-fold scores of the training data.
+        A label is predicted if its score is at least the threshold, so at exactly 0.5 it is (the
+        authors ask for more than 0.5). A name is a rule from :data:`splmll.thresholds.RULES`,
+        fitted on out-of-fold scores of the training data.
     metric : str or callable, default="euclidean"
         Distance, as in :class:`sklearn.neighbors.NearestNeighbors`.
     search : {"exact", "approximate", "auto"}, default="exact"

@@ -138,7 +138,7 @@ class PrincipalLabelSpace(LabelSpace):
     >>> bool(np.allclose(encoder.inverse_transform(codes), Y))  # two codes carry all
     True
 
-    With a regressor of your own, for instance a forest:
+    With your own regressor, for instance a forest:
 
     >>> from sklearn.compose import TransformedTargetRegressor
     >>> from sklearn.ensemble import RandomForestRegressor

@@ -65,13 +65,13 @@ class EnsembleOfPrunedSets(BaseLearnerClassifier):
         The base learner, cloned for every member. None is multinomial logistic regression
         (``LogisticRegression(max_iter=1000)``) on features standardised once for all members
         (sparse ones are left as they are); with more than 100 label sets it stops early
-        (``tol=0.01``). A base learner you give receives X as it is.
+        (``tol=0.01``). Your own base learner receives X as it is.
     n_estimators : int, default=10
         Number of members (m).
     max_samples : float, default=0.66
         Share of the rows that a member sees, above 0 and at most 1.
     pruning : int, default=2
-        Label sets that occur at most so often in the sample are pruned (p); 0 prunes nothing. The
+        Label sets that occur at most this often in the sample are pruned (p); 0 prunes nothing. The
         authors try 1 to 5. Larger is faster. A member with fewer than two sets left prunes less;
         where hardly a set occurs twice, as with hundreds of labels, it has almost as many classes
         as rows, and :class:`RAkEL` is the better choice.
@@ -94,7 +94,7 @@ class EnsembleOfPrunedSets(BaseLearnerClassifier):
         {threshold}
         The authors choose a threshold by the cardinality.
     n_jobs : int or None, default=None
-        How many members to fit at the same time, as in joblib.
+        Number of members to fit in parallel, as in joblib.
     random_state : int, RandomState instance or None, default=None
         Seed of the samples, and of base learners that have one.
 
@@ -225,7 +225,7 @@ def prune(
     Y : array-like or sparse matrix of shape (n_rows, n_labels)
         0/1 labels.
     pruning : int, default=2
-        Sets that occur at most so often are pruned (p).
+        Sets that occur at most this often are pruned (p).
     strategy : {"largest", "all"}, default="largest"
         Choose the ``subset_limit`` largest subsets, of equally large ones the more frequent, then
         the one seen first (A); or all subsets with more than ``subset_limit`` labels (B).

@@ -27,7 +27,7 @@ from splmll.thresholds import THRESHOLD_CONSTRAINT, fit_threshold
 
 @with_paragraphs
 class ThresholdedRandomForest(WeightedRowsClassifier):
-    """Random forest whose trees predict all labels, cut where out-of-bag rows say.
+    """Random forest whose trees predict all labels, with a threshold from out-of-bag rows.
 
     The trees of :class:`sklearn.ensemble.RandomForestClassifier` split for all labels together: a
     split is good where it makes the label rows of its two sides purer on average. The score of a
@@ -43,16 +43,16 @@ class ThresholdedRandomForest(WeightedRowsClassifier):
     Parameters
     ----------
     n_estimators : int, default=300
-        Number of trees. More of them take longer and are never worse but by chance.
+        Number of trees. More of them take longer and are never worse except by chance.
     max_features : {"sqrt", "log2"}, int, float or None, default="sqrt"
         Features tried at each split, as in scikit-learn.
     min_samples_leaf : int or float, default=1
-        Rows a leaf needs at least. More make trees smaller, in memory too.
+        Minimum number of rows in a leaf. Larger values make trees smaller, also in memory.
     threshold : float or str, default="micro_f1"
-        A rule of :data:`splmll.thresholds.RULES`, fitted on out-of-bag scores. A number is a fixed
-        threshold: a label is predicted where its score is at least that.
+        A rule from :data:`splmll.thresholds.RULES`, fitted on out-of-bag scores. A number is a
+        fixed threshold: a label is predicted if its score is at least that.
     n_jobs : int or None, default=None
-        How many trees to fit, and to ask, at the same time.
+        Number of trees to fit and evaluate in parallel.
     random_state : int, RandomState instance or None, default=None
         Seed of the forest.
 

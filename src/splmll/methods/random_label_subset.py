@@ -1,6 +1,6 @@
 """PBR, partial binary relevance: regress some labels drawn at random and give up the others.
 
-The plainest way to have fewer outputs, and the yardstick of label-space reduction: whatever
+The simplest way to have fewer outputs, and the baseline of label-space reduction: a method that
 chooses its landmarks must beat it.
 
 References
@@ -49,13 +49,13 @@ class PBR(LabelSubsetClassifier):
     threshold : float or str, default=0.5
         {threshold}
     random_state : int, RandomState instance or None, default=None
-        Seed of the draw. The same seed gives the same labels in whatever order their columns
-        stand. Results differ much from seed to seed: report several.
+        Seed of the draw. The same seed gives the same labels, whatever the order of their columns.
+        Results vary a lot between seeds: report several.
 
     Attributes
     ----------
     landmarks_ : ndarray
-        Names of the labels drawn (numbers where labels have no names), in label order.
+        Names of the labels drawn (numbers if labels have no names), in label order.
     recovery_ : ndarray of shape (n_landmarks, n_labels)
         1 where a landmark is the label, else 0.
     intercept_ : ndarray of shape (n_labels,)

@@ -52,17 +52,17 @@ class RAkEL(BaseLearnerClassifier):
     ----------
     estimator : classifier or None, default=None
         The base learner, cloned for every group. None is multinomial logistic regression
-        (``LogisticRegression(max_iter=1000)``) on features standardised once for all groups;
-        sparse ones are left as they are, and every label set has a logistic regression against
-        the rest, so that rare labels do not inherit weights of others in their group. A base
-        learner you give receives X as it is.
+        (``LogisticRegression(max_iter=1000)``) on features standardised once for all groups; sparse
+        ones are left as they are, and every label set has a logistic regression against the rest,
+        so that rare labels do not inherit weights of others in their group. Your own base learner
+        receives X as it is.
     labelset_size : int, default=3
         Labels in a group (k), at most all of them. Larger groups model more of the dependence
         between labels, with up to ``2 ** labelset_size`` classes.
     n_estimators : int or None, default=None
-        Number of groups (m), at most as many as there are different ones. None is twice the
-        number of labels, the authors' choice. Groups that cover missing labels come on top.
-        Without overlap it has no meaning.
+        Number of groups (m), at most as many as there are different ones. None is twice the number
+        of labels, the authors' choice. Groups that cover missing labels come on top. Has no effect
+        without overlap.
     overlapping : bool, default=True
         Whether a label may be in several groups (RAkEL_o). False splits the labels at random
         into groups of k, the last one perhaps smaller (RAkEL_d): fewer models, one opinion each.
@@ -74,7 +74,7 @@ class RAkEL(BaseLearnerClassifier):
     threshold : float or str, default=0.5
         {threshold}
     n_jobs : int or None, default=None
-        How many groups to fit at the same time, as in joblib.
+        Number of groups to fit in parallel, as in joblib.
     random_state : int, RandomState instance or None, default=None
         Seed of the groups, and of base learners that have one. Groups are drawn by position:
         with another order of the labels the same seed draws other groups.

@@ -88,7 +88,7 @@ def macro_f1(Y_true: Any, Y_pred: Any, *, zero_division: float = 0.0) -> float:
     ----------
     {true_and_predicted}
     zero_division : {0.0, 1.0, nan}, default=0.0
-        What a label counts that is never true and never predicted: as in scikit-learn 0, or 1, or
+        The value for a label that is never true and never predicted: 0, as in scikit-learn, 1, or
         NaN to leave it out of the mean. The result is NaN if that leaves none.
 
     Returns
@@ -98,7 +98,7 @@ def macro_f1(Y_true: Any, Y_pred: Any, *, zero_division: float = 0.0) -> float:
 
     See Also
     --------
-    macro_f1_of_means : the other measure that goes by this name.
+    macro_f1_of_means : the other measure with this name.
 
     Examples
     --------
@@ -127,8 +127,8 @@ def macro_f1_of_counts(
 def macro_f1_of_means(Y_true: Any, Y_pred: Any, *, zero_division: float = 0.0) -> float:
     """Harmonic mean of the labels' mean precision and mean recall; 1 is best.
 
-    Some programs call this macro-F1. It is never the same as the mean of the labels' F1 but by
-    accident, and often larger: labels with good precision make up for others with good recall.
+    Some programs call this macro-F1. It equals the mean of the labels' F1 only by accident, and is
+    often larger: labels with good precision make up for others with good recall.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def macro_f1_of_means(Y_true: Any, Y_pred: Any, *, zero_division: float = 0.0) -
 
     See Also
     --------
-    macro_f1 : the mean of the labels' F1, which should be meant by "macro-F1".
+    macro_f1 : the mean of the labels' F1, the usual meaning of "macro-F1".
 
     Examples
     --------
@@ -204,9 +204,8 @@ def jaccard(Y_true: Any, Y_pred: Any, *, zero_division: float = 0.0) -> float:
     ----------
     {true_and_predicted}
     zero_division : {0.0, 1.0, nan}, default=0.0
-        What an example counts for which nothing is true and nothing is predicted: as in
-        scikit-learn 0, or 1, or NaN to leave it out of the mean. The result is NaN if that leaves
-        none.
+        The value for an example with nothing true and nothing predicted: 0, as in scikit-learn, 1,
+        or NaN to leave it out of the mean. The result is NaN if that leaves none.
 
     Returns
     -------

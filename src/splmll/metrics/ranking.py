@@ -38,8 +38,8 @@ def ranking_loss(
         A relevant and an irrelevant label with equal scores are a full error, as in scikit-learn,
         or half an error, which is the expected value when ties are broken at random.
     empty : {"perfect", "skip"}, default="perfect"
-        Examples with no label or with all labels count as faultless (0), as in scikit-learn, or
-        are left out of the average. The result is NaN if that leaves none.
+        Examples with no label or with all labels count as perfect (0), as in scikit-learn, or are
+        left out of the average. The result is NaN if that leaves none.
 
     Returns
     -------
@@ -90,8 +90,8 @@ def average_precision(
         Labels with equal scores all get the worst rank of their group, as in scikit-learn, or the
         expected value is taken over all orders of the group, each equally likely.
     empty : {"perfect", "skip"}, default="perfect"
-        Examples with no label or with all labels count as faultless (1), as in scikit-learn, or
-        are left out of the average. The result is NaN if that leaves none.
+        Examples with no label or with all labels count as perfect (1), as in scikit-learn, or are
+        left out of the average. The result is NaN if that leaves none.
 
     Returns
     -------
@@ -155,7 +155,7 @@ def one_error(Y_true: Any, scores: Any, *, ties: Ties = "error", empty: Empty = 
         If several labels share the best score, one irrelevant label among them makes the example
         an error, or the share of irrelevant labels among them is counted.
     empty : {"perfect", "skip"}, default="perfect"
-        Examples with no label or with all labels count as faultless (0) or are left out of the
+        Examples with no label or with all labels count as perfect (0) or are left out of the
         average. The result is NaN if that leaves none.
 
     Returns
@@ -195,8 +195,8 @@ def coverage(Y_true: Any, scores: Any, *, ties: Ties = "error", empty: Empty = "
         expected value is taken over all orders of the group, each equally likely.
     empty : {"perfect", "skip"}, default="perfect"
         Examples with no label count 0 and those with all labels ``n_labels``, as in scikit-learn
-        and as for a faultless ranking, or both are left out of the average. The result is NaN if
-        that leaves none.
+        and as for a perfect ranking, or both are left out of the average. The result is NaN if that
+        leaves none.
 
     Returns
     -------
@@ -237,14 +237,14 @@ def precision_at_k(
     ----------
     {true_and_scores}
     k : int
-        Number of labels looked at, from 1 to ``n_labels``. Of a row with fewer known labels all
-        are looked at.
+        Number of labels considered, from 1 to ``n_labels``. For a row with fewer known labels, all
+        are used.
     ties : {"error", "half"}, default="error"
         Irrelevant labels come first among labels with equal scores, or the expected value is taken
         over all orders of the group, each equally likely.
     empty : {"perfect", "skip"}, default="perfect"
-        Examples with no label or with all labels count what every ranking of them gets (0 and 1)
-        or are left out of the average. The result is NaN if that leaves none.
+        Examples with no label or with all labels count with the value of any ranking (0 and 1) or
+        are left out of the average. The result is NaN if that leaves none.
 
     Returns
     -------
@@ -283,13 +283,13 @@ def ndcg_at_k(
     ----------
     {true_and_scores}
     k : int
-        Number of labels looked at, from 1 to ``n_labels``. Of a row with fewer known labels all
-        are looked at.
+        Number of labels considered, from 1 to ``n_labels``. For a row with fewer known labels, all
+        are used.
     ties : {"error", "half"}, default="error"
         Irrelevant labels come first among labels with equal scores, or the expected value is taken
         over all orders of the group, each equally likely (what scikit-learn's ``ndcg_score`` does).
     empty : {"perfect", "skip"}, default="perfect"
-        Examples with no label or with all labels count as faultless (1) or are left out of the
+        Examples with no label or with all labels count as perfect (1) or are left out of the
         average. The result is NaN if that leaves none. (``ndcg_score`` counts 0 for no label.)
 
     Returns
@@ -352,7 +352,7 @@ def _unknown_last(scores: npt.NDArray[Any], unknown: LabelMatrix) -> npt.NDArray
 
 def _check_k(k: int, n_labels: int) -> None:
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= n_labels:
-        raise ValueError(f"k must be a whole number from 1 to {n_labels} (n_labels), got {k!r}.")
+        raise ValueError(f"k must be an integer from 1 to {n_labels} (n_labels), got {k!r}.")
 
 
 def _average(of_row: OfRows, truth: LabelMatrix, empty: Empty) -> float:

@@ -134,7 +134,7 @@ def evaluate(
     Parameters
     ----------
     Y_true : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
-        True labels, 0 or 1, or NaN where not known: such cells take no part.
+        True labels, 0 or 1, or NaN if not known; such cells are ignored.
     scores : array or DataFrame of shape (n_rows, n_labels), or None
         Scores, larger for labels that are more likely to be relevant. None if no measure needs it.
     Y_pred : array, sparse matrix or DataFrame of shape (n_rows, n_labels), or None
@@ -143,17 +143,17 @@ def evaluate(
         Names in `MEASURES`; by default the five of the paper in its order: ranking loss, Hamming
         loss, average precision, micro-F1, macro-F1.
     ties : {"error", "half"}, default="error"
-        What equal scores count in the ranking measures, see `ranking_loss`.
+        How equal scores count in the ranking measures, see `ranking_loss`.
     empty : {"perfect", "skip"}, default="perfect"
-        What examples with no or all labels count in the ranking measures, see `ranking_loss`.
+        How examples with no or all labels count in the ranking measures, see `ranking_loss`.
     zero_division : {0.0, 1.0, nan}, default=0.0
-        What labels never true nor predicted count in F1 (and such examples in Jaccard), see
-        `macro_f1`.
+        How labels that are neither true nor predicted count in F1 (and such examples in Jaccard),
+        see `macro_f1`.
 
     Returns
     -------
     dict of str to float
-        Name of the measure -> value, in the order asked for.
+        Name of the measure -> value, in the requested order.
 
     Examples
     --------
@@ -170,7 +170,7 @@ def evaluate(
     >>> evaluate([[1, 0]], None, [[1, 1]], measures=["jaccard"])
     {'jaccard': 0.5}
 
-    What is not known is neither right nor wrong:
+    Unknown labels are neither right nor wrong:
 
     >>> evaluate([[1, float("nan")]], None, [[1, 1]], measures=["jaccard", "hamming_loss"])
     {'jaccard': 1.0, 'hamming_loss': 0.0}
@@ -180,11 +180,11 @@ def evaluate(
     names = list(PAPER_MEASURES if measures is None else measures)
     unknown = [name for name in names if name not in MEASURES]
     if unknown:
-        raise ValueError(f"unknown measure {unknown[0]!r}; known are {', '.join(MEASURES)}.")
+        raise ValueError(f"unknown measure {unknown[0]!r}; the measures are {', '.join(MEASURES)}.")
     for needs, argument, what in (("scores", scores, "scores"), ("labels", Y_pred, "Y_pred")):
         wanting = [name for name in names if MEASURES[name].needs == needs]
         if wanting and argument is None:
-            raise ValueError(f"{wanting[0]} needs {what}; pass them or ask for other measures.")
+            raise ValueError(f"{wanting[0]} needs {what}; pass them, or choose other measures.")
 
     # Checked once here, the labels are not looked through again by every measure.
     truth = check_labels(Y_true, "Y_true", allow_unknown=True)

@@ -1,4 +1,4 @@
-"""The measures as scikit-learn scorers, for ``GridSearchCV(scoring=...)`` and its kin.
+"""The measures as scikit-learn scorers, for ``GridSearchCV(scoring=...)`` and similar tools.
 
 They read an estimator's scores label by label, because the general scorers of scikit-learn take
 an estimator with two labels for a binary one and a constant label's only column for class 1.

@@ -1,4 +1,4 @@
-"""Thresholds and calibration around any classifier, and folds that keep label frequencies."""
+"""Thresholds and calibration for any classifier, and splits that preserve label frequencies."""
 
 from splmll.model_selection.calibration import MultilabelCalibrator
 from splmll.model_selection.stratification import (

@@ -51,8 +51,8 @@ def grouped_folds(
     wanted = np.flatnonzero(sizes)
     if n_groups < wanted.size:
         raise ValueError(
-            f"{n_groups} groups cannot fill {wanted.size} parts: no group may be in two of them. "
-            "Ask for fewer parts."
+            f"{n_groups} groups cannot fill {wanted.size} parts, because no group may be split. "
+            "Use fewer parts."
         )
     counts, weights = _group_counts(labels, group_of, n_groups)
     shares = sizes[wanted] / labels.shape[0]
@@ -64,7 +64,9 @@ def _numbers(groups: Any, n_rows: int) -> npt.NDArray[np.intp]:
     groups = column_or_1d(groups)
     check_consistent_length(np.empty(n_rows), groups)
     if groups.dtype.kind == "f" and np.isnan(groups).any():
-        raise ValueError("groups has NaN: every row needs a group, which may be one of its own.")
+        raise ValueError(
+            "groups contains NaN: every row needs a group, which may contain only that row."
+        )
     return np.unique(groups, return_inverse=True)[1].reshape(-1)
 
 

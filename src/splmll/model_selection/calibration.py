@@ -1,4 +1,4 @@
-"""Probabilities that mean what they say, for any classifier with scores.
+"""Calibrated probabilities for any classifier with scores.
 
 Each label gets its own curve from score to probability, learnt from rows that the scoring model
 was not trained on.
@@ -30,8 +30,8 @@ MIN_OF_EACH_KIND = 5
 class MultilabelCalibrator(MetaMultilabelClassifier):
     """Learn, label by label, how often a label is relevant at a given out-of-fold score.
 
-    The curve of a label never falls, so calibration keeps the order of rows within a label (up
-    to ties). The order of labels within a row may change, for the better where the scores of
+    The curve of a label never decreases, so calibration preserves the order of rows within a label
+    (up to ties). The order of labels within a row may change, for the better if the scores of
     different labels were not comparable.
 
     Parameters
@@ -44,7 +44,7 @@ class MultilabelCalibrator(MetaMultilabelClassifier):
         which fits any shape but needs many rows.
     {cv}
     n_jobs : int or None, default=None
-        How many folds, then labels, to fit at the same time, as in joblib.
+        Number of folds, then labels, to fit in parallel, as in joblib.
     {seed_of_folds}
 
     Attributes
@@ -52,15 +52,15 @@ class MultilabelCalibrator(MetaMultilabelClassifier):
     estimator_ : classifier
         The inner classifier, fitted on all rows.
     curves_ : list
-        For every label its curve, callable on an array of scores. Labels with fewer than 5
-        positive or 5 negative rows share one curve, learnt from all labels together. Scores of a
-        label by models of folds in which it had one value only take no part.
+        For every label its curve, callable on an array of scores. Labels with fewer than 5 positive
+        or 5 negative rows share one curve, learnt from all labels together. Scores of fold models
+        for which the label had only one value are ignored.
     score_method_ : str
         The method of the inner classifier that gives the scores.
 
     Examples
     --------
-    Naive Bayes is far too sure when features repeat each other:
+    Naive Bayes is far too confident if features repeat each other:
 
     >>> import numpy as np
     >>> from sklearn.metrics import log_loss

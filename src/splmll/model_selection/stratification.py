@@ -1,4 +1,4 @@
-"""Folds and splits in which every label, and pairs of labels, are as frequent as in all the data.
+"""Folds and splits in which labels and pairs of labels are as frequent as in all the data.
 
 Rows are sorted by their label sets, rarest label first, and dealt out to the folds in turn; then
 rows are exchanged between folds until no exchange brings the label counts nearer to their shares.
@@ -30,18 +30,17 @@ RandomState = int | np.random.RandomState | None
 
 
 class MultilabelStratifiedKFold(BaseCrossValidator):
-    """K folds with the same label frequencies, for ``cv=`` wherever scikit-learn takes one.
+    """K folds with the same label frequencies, for any ``cv=`` in scikit-learn.
 
-    The sizes of the folds differ by one row at most. Rows without a label are spread evenly too.
-    With ``groups`` no group is in two folds, and all this holds as nearly as the groups allow.
+    The sizes of the folds differ by at most one row. Rows without a label are spread evenly, too.
+    With ``groups``, no group is split, and sizes and frequencies are as even as the groups allow.
 
     Parameters
     ----------
     n_splits : int, default=5
         Number of folds, at least 2.
     shuffle : bool, default=True
-        Draw the folds at random among those that are balanced. Without it every call gives the
-        same folds.
+        Draw balanced folds at random. Otherwise, every call gives the same folds.
     random_state : int, RandomState or None, default=None
         Seed of the draw; an int makes it repeatable. Only with ``shuffle``.
 
@@ -51,8 +50,8 @@ class MultilabelStratifiedKFold(BaseCrossValidator):
 
     Notes
     -----
-    Labels are 0 or 1; NaN (not known) is taken for 0. A row belongs to one fold only, so a label
-    that two rows have cannot be in five folds: rare labels are spread over as many as possible.
+    Labels are 0 or 1; NaN (not known) counts as 0. A row belongs to one fold only, so a label with
+    two rows cannot be in five folds: rare labels are spread over as many folds as possible.
 
     Examples
     --------
@@ -77,7 +76,7 @@ class MultilabelStratifiedKFold(BaseCrossValidator):
         self, n_splits: int = 5, *, shuffle: bool = True, random_state: RandomState = None
     ) -> None:
         if not isinstance(n_splits, Integral):
-            raise ValueError(f"n_splits must be a whole number, got {n_splits!r}.")
+            raise ValueError(f"n_splits must be an integer, got {n_splits!r}.")
         if n_splits < 2:
             raise ValueError(f"n_splits must be at least 2, got n_splits={n_splits}.")
         if not isinstance(shuffle, bool):
@@ -141,15 +140,15 @@ class MultilabelStratifiedKFold(BaseCrossValidator):
 
 
 class MultilabelStratifiedShuffleSplit(BaseShuffleSplit):
-    """Random splits in a training and a test part with the same label frequencies.
+    """Random splits into training and test rows with the same label frequencies.
 
-    Both parts have exactly the sizes that scikit-learn's ``ShuffleSplit`` gives them. With
-    ``groups`` no group is in both, and the sizes, which are still those of rows, are nearly met.
+    Both parts have exactly the sizes of scikit-learn's ``ShuffleSplit``. With ``groups``, no group
+    is in both parts, and the sizes, which still count rows, are met approximately.
 
     Parameters
     ----------
     n_splits : int, default=10
-        Number of splits, each drawn anew.
+        Number of splits, each drawn independently.
     test_size, train_size : float, int or None, default=None
         A share of the rows or their number. If one is None it is what the other leaves; if both
         are, a tenth of the rows is for testing.
@@ -235,7 +234,7 @@ def multilabel_train_test_split(
     stratify: Any = None,
     groups: Any = None,
 ) -> list[Any]:
-    """Split arrays in a training and a test part with the same label frequencies.
+    """Split arrays into training and test parts with the same label frequencies.
 
     Parameters
     ----------
@@ -247,9 +246,9 @@ def multilabel_train_test_split(
     random_state : int, RandomState or None, default=None
         Seed of the draw; an int makes it repeatable.
     stratify : array, sparse matrix or DataFrame of shape (n_rows, n_labels), optional
-        Labels to balance, 0 or 1 (NaN is taken for 0); by default the last of the arrays.
+        Labels to balance, 0 or 1 (NaN counts as 0); by default the last of the arrays.
     groups : array-like of shape (n_rows,), optional
-        Rows of one group go into the same part; the sizes are then met as nearly as that allows.
+        Rows of a group go into the same part; the sizes are then met as closely as possible.
 
     Returns
     -------

@@ -26,29 +26,29 @@ _SAMPLE_ROWS = 200
 
 @with_paragraphs
 class ThresholdTuner(MetaMultilabelClassifier):
-    """Learn from out-of-fold scores where to cut, and predict with these thresholds.
+    """Learn thresholds from out-of-fold scores, and predict with them.
 
-    Scores on training rows would not do: a model that memorises separates its own rows perfectly,
-    at thresholds that are of no use for new ones.
+    Scores on training rows would not work: a model that memorises separates its own rows perfectly,
+    with thresholds that are useless for new rows.
 
     Parameters
     ----------
     estimator : classifier
-        Any multi-label classifier with ``predict_proba`` or ``decision_function``, also one whose
-        ``predict_proba`` is a list of arrays (trees, neighbours).
+        Any multi-label classifier with ``predict_proba`` or ``decision_function``, including those
+        whose ``predict_proba`` returns a list of arrays (trees, neighbours).
         {inner_estimator}
     rule : float or str, default="micro_f1"
         One of :data:`splmll.thresholds.RULES`, see :func:`splmll.thresholds.fit_threshold`, or a
         fixed threshold. With fewer than 50 rows, or a fixed threshold, nothing is tuned and no
         folds are fitted; the threshold is then 0.5 for probabilities and 0 for a decision function.
     never_empty : bool, default=False
-        Give a row without a label its best-ranked one.
+        Whether a row without a label gets its best-ranked one.
     {cv}
     method : {"auto", "predict_proba", "decision_function"}, default="auto"
-        Which scores to cut. ``"auto"`` takes ``predict_proba`` where there is one, because
-        probabilities of different labels can be compared.
+        The scores to use. ``"auto"`` uses ``predict_proba`` if available, because probabilities of
+        different labels can be compared.
     n_jobs : int or None, default=None
-        How many folds to fit at the same time, as in joblib.
+        Number of folds to fit in parallel, as in joblib.
     {seed_of_folds}
 
     Attributes
@@ -59,19 +59,19 @@ class ThresholdTuner(MetaMultilabelClassifier):
         The fitted rule.
     {thresholds_}
     method_ : str
-        The method whose scores are cut.
+        The method whose scores are used.
     constant_scores_ : ndarray of shape (n_labels,)
         The ``decision_function`` of labels that had one value in ``fit`` and that the inner
         classifier scores alike everywhere: below all thresholds or above. NaN for other labels.
 
     Notes
     -----
-    A label that is missing from the training part of a fold has the same score in all rows of the
-    fold, for margins one that is higher than most. Such scores take no part in the tuning.
+    A label that is missing from the training rows of a fold has the same score in all rows of the
+    fold; a margin is then higher than most. Such scores are ignored in the tuning.
 
     Examples
     --------
-    A forest whose votes for rare labels seldom reach one half:
+    A forest whose votes for rare labels rarely reach one half:
 
     >>> import numpy as np
     >>> from sklearn.ensemble import RandomForestClassifier
@@ -117,10 +117,10 @@ class ThresholdTuner(MetaMultilabelClassifier):
         self.random_state = random_state
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the probability of each label, by the inner estimator where it has them.
+        """Return the probability of each label, from the inner estimator if it has them.
 
-        Thresholds move the prediction, not the probability: a label can be predicted at a
-        probability of 0.3. Only for a vector ``y`` the probabilities move with the threshold, as
+        Thresholds change the prediction, not the probability: a label can be predicted at a
+        probability of 0.3. Only for a vector ``y`` do the probabilities move with the threshold, as
         scikit-learn expects of a binary classifier.
 
         Parameters

@@ -106,6 +106,7 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
 
 # Class -> parameter that models of before do not have -> what they did.
 LATER: dict[str, dict[str, Any]] = {
+    "splmll.SPLMLL": {"verbose": False},
     "splmll.methods.EnsembleOfPrunedSets": {"keep_labels": False},
 }
 

@@ -1,4 +1,4 @@
-"""Figures in the manner of scikit-learn's displays; matplotlib is loaded when one is drawn."""
+"""Figures like scikit-learn's displays; matplotlib is loaded when one is drawn."""
 
 from splmll.plots.annotation_path import AnnotationPathDisplay
 from splmll.plots.company import LabelCompanyDisplay

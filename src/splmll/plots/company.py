@@ -1,4 +1,4 @@
-"""How often labels stand with another one: rows with and without, as bars (the paper's Fig. 4)."""
+"""How often labels occur with another label, as bars (the paper's Fig. 4)."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class LabelCompanyDisplay(Display):
     Parameters
     ----------
     pairs : sequence of (str, str)
-        Names of the given label and of the one that may stand with it.
+        Names of the given label and of the other one.
     with_other, without_other : sequence of int
-        How many rows with the given label have the other one, and how many have not.
+        How many rows with the given label have the other one, and how many do not.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class LabelCompanyDisplay(Display):
         Y : array, sparse array or DataFrame of shape (n_rows, n_labels)
             Labels, 0 or 1; a row in which one of a pair is NaN does not count for it.
         pairs : sequence of (str, str)
-            Names of the given label and of the one that may stand with it.
+            Names of the given label and of the other one.
         label_names : sequence of str, optional
             Names of the columns; by default those of a DataFrame.
         {ax}
@@ -84,7 +84,7 @@ class LabelCompanyDisplay(Display):
             The display, drawn.
         """
         if label_names is None and not hasattr(Y, "columns"):
-            raise ValueError("Give label_names: an array does not tell the names of labels.")
+            raise ValueError("Give label_names: an array has no names of labels.")
         labels = label_matrix(Y)
         names = label_names_of(labels.shape[1], Y, given=label_names)
         unknown = [name for pair in pairs for name in pair if name not in names]

@@ -1,6 +1,6 @@
-"""A heat map of which labels stand together, in the manner of scikit-learn's displays.
+"""A heat map of which labels occur together, like scikit-learn's displays.
 
-A cell is the share of the rows with the row's label that also carry the column's label.
+A cell shows, of the rows with the row's label, the share that also have the column's label.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class LabelCooccurrenceDisplay(HeatmapDisplay):
         label_names : sequence of str, optional
             Names; by default the columns of a DataFrame, or the numbers of the labels.
         max_labels : int
-            Only so many labels are shown, the most frequent ones.
+            At most this many labels are shown, the most frequent ones.
         {ax}
         """
         names = label_names_of(np.shape(Y)[1], Y, given=label_names)
@@ -108,4 +108,4 @@ class LabelCooccurrenceDisplay(HeatmapDisplay):
         names = self.label_names
         self._draw_cells(ax, self.conditional, names, names, "P(column | row)", vmin=0.0, vmax=1.0)
         ax.set_facecolor("lightgrey")  # shows through where a label never occurs
-        ax.set(xlabel="label that stands with it", ylabel="label that is given")
+        ax.set(xlabel="label that occurs with it", ylabel="given label")

@@ -27,8 +27,8 @@ BAR, THREAD = "#5b8fc7", "0.6"
 class CriticalDifferenceDisplay(Display):
     """Average ranks of methods with the critical difference of Nemenyi's test.
 
-    Make one with `from_test`: the test is done before, by
-    :func:`splmll.experiments.statistics.nemenyi_test` on average ranks.
+    Make one with `from_test`, from the result of :func:`splmll.experiments.statistics.nemenyi_test`
+    on average ranks.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class CriticalDifferenceDisplay(Display):
 
     @classmethod
     def from_test(cls, test: Any, *, ax: Any = None) -> CriticalDifferenceDisplay:
-        """Draw a test that was done.
+        """Draw the result of a test.
 
         Parameters
         ----------

@@ -1,7 +1,7 @@
 """Landmarks and the labels they carry, as a graph of two rings.
 
-Every label has a place on the outer ring, beside the others of the landmark that carries it most;
-the landmarks stand inside, and a curve from a landmark to a label is a weight in its score.
+Every label has a place on the outer ring, next to the others of the landmark that carries it most;
+the landmarks are inside, and a curve from a landmark to a label is a weight in its score.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ POINTS = 72  # in an inch
 class LabelGraphDisplay(Display):
     """Graph of the landmarks (inside) and all labels (around them).
 
-    A curve from a landmark to a label is a weight in the label's score: the thicker, the larger;
-    dashed where the landmark speaks against the label. Labels stand around the landmark that
-    carries them most, the more it carries them the nearer; names of landmarks are bold.
+    A curve from a landmark to a label is a weight in the label's score; thicker curves are larger
+    weights, and dashed ones count against the label. Labels are placed around the landmark that
+    carries them most, nearer if it carries them more; names of landmarks are bold.
 
     Make one with `from_estimator`, or from the weights themselves.
 
     Parameters
     ----------
     weights : ndarray of shape (n_landmarks, n_labels)
-        What each landmark counts for each label, ``landmark_weights_`` of the model.
+        The weight of each landmark for each label, ``landmark_weights_`` of the model.
     landmark_names, label_names : sequence of str
         Names of rows and columns.
     edges_per_label : int, default=3
-        At most so many curves end at one label, those with the largest weights.
+        At most this many curves end at one label, those with the largest weights.
 
     Attributes
     ----------
@@ -119,10 +119,10 @@ class LabelGraphDisplay(Display):
         {estimator_with_landmarks}
         {label_names}
         max_labels : int, default=300
-            Only so many labels are shown: landmarks, then the labels that they recover with the
-            largest weights.
+            At most this many labels are shown: landmarks, then the labels that they recover with
+            the largest weights.
         edges_per_label : int, default=3
-            At most so many curves end at one label, those with the largest weights.
+            At most this many curves end at one label, those with the largest weights.
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure, which is larger for more labels.
 

@@ -26,7 +26,7 @@ class LandmarkWeights:
     Attributes
     ----------
     weights : ndarray of shape (n_landmarks, n_labels)
-        What each landmark counts for each label.
+        The weight of each landmark for each label.
     landmarks, labels : list of str
         Names of rows and columns.
     strengths : ndarray of shape (n_landmarks,)
@@ -69,8 +69,8 @@ class LandmarkWeights:
         landmarks = landmark_numbers(model)
         if len(landmarks) == 0:
             raise ValueError(
-                "The estimator has no landmark, so there is nothing to draw: all labels are "
-                "constant in the rows that it learned from."
+                "The estimator has no landmarks, so there is nothing to draw: all labels are "
+                "constant in the rows it learned from."
             )
         names = label_names_of(model.label_format_.n_labels, model, given=label_names)
         own = [names[number] for number in landmarks]
@@ -82,9 +82,9 @@ class LandmarkWeights:
         Parameters
         ----------
         max_landmarks : int
-            So many landmarks are kept, the strongest.
+            This many landmarks are kept, the strongest.
         max_labels : int
-            So many labels are kept: those landmarks themselves, then the labels that they recover
+            This many labels are kept: those landmarks themselves, then the labels that they recover
             with the largest weights. They keep their order.
 
         Returns

@@ -1,4 +1,4 @@
-"""Which landmark recovers which label, as a heat map in the manner of scikit-learn's displays.
+"""Which landmark recovers which label, as a heat map like scikit-learn's displays.
 
 A cell is the weight with which the landmark's prediction enters the label's score.
 """
@@ -20,20 +20,20 @@ class LandmarkHeatmapDisplay(HeatmapDisplay):
     """Heat map of the landmarks (rows) against the labels they recover (columns).
 
     The score of a label is the sum over landmarks of their predictions times the weights in its
-    column, so a column shows where a label comes from and a row what a landmark is good for. The
-    frame marks the cell in which a landmark meets its own label; the colour scale is made for the
-    other cells.
+    column, so a column shows where a label comes from and a row what a landmark contributes. Frames
+    mark the cells where a landmark meets its own label; the colour scale is chosen for the other
+    cells.
 
     Make one with `from_estimator`, or from the weights themselves.
 
     Parameters
     ----------
     weights : ndarray of shape (n_landmarks, n_labels)
-        What each landmark counts for each label, ``landmark_weights_`` of the model.
+        The weight of each landmark for each label, ``landmark_weights_`` of the model.
     landmark_names, label_names : sequence of str
         Names of rows and columns.
     strengths : ndarray of shape (n_landmarks,) or None, default=None
-        ``landmark_strengths_`` of the model, written beside the names of the landmarks.
+        ``landmark_strengths_`` of the model, shown with the names of the landmarks.
 
     Examples
     --------
@@ -77,10 +77,10 @@ class LandmarkHeatmapDisplay(HeatmapDisplay):
         {estimator_with_landmarks}
         {label_names}
         max_landmarks : int, default=30
-            Only so many landmarks are shown, the strongest.
+            At most this many landmarks are shown, the strongest.
         max_labels : int, default=40
-            Only so many labels are shown: those landmarks themselves, then the labels
-            that they recover with the largest weights. They keep their order in the data.
+            At most this many labels are shown: those landmarks themselves, then the labels that
+            they recover with the largest weights. They keep their order in the data.
         {ax}
 
         Returns
@@ -126,7 +126,7 @@ class LandmarkHeatmapDisplay(HeatmapDisplay):
         for row, column in own:
             corner = (column - 0.5, row - 0.5)
             ax.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor="gold", linewidth=1.8))
-        ax.set_xlabel("label that is recovered")
+        ax.set_xlabel("recovered label")
         ax.set_ylabel("landmark" if self.strengths is None else "landmark (its strength)")
 
     def _limit(self, own: list[tuple[int, int]]) -> tuple[float, bool]:

@@ -1,7 +1,7 @@
 """What each number of landmarks achieves, one measure in one pair of axes.
 
-The dashes show the same embedding without landmarks: where the curve meets them, more landmarks
-buy nothing.
+The dashed line shows the same embedding without landmarks: where the curve meets it, more landmarks
+gain nothing.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ class PathDisplay(Display):
     method : str
         The method of an `SPLMLL` that follows the path.
     default_measure : str
-        What is drawn where no measure is named.
+        What is drawn if no measure is named.
     """
 
     method: ClassVar[str]
@@ -54,7 +54,7 @@ class PathDisplay(Display):
         measure: str | None = None,
         ax: Any = None,
     ) -> Self:
-        """Follow the path of an `SPLMLL`, which need not be fitted, and draw it.
+        """Compute the path of an `SPLMLL`, which need not be fitted, and draw it.
 
         Parameters
         ----------
@@ -79,7 +79,7 @@ class PathDisplay(Display):
 
     @classmethod
     def from_path(cls, path: Any, *, measure: str | None = None, ax: Any = None) -> Self:
-        """Draw a path that was followed before.
+        """Draw an existing path.
 
         Parameters
         ----------

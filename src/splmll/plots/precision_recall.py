@@ -1,6 +1,6 @@
 """How well each label is predicted: its precision and its recall, the best labels first.
 
-Labels differ far more than one measure over all of them tells; the worst ones are what to work on.
+Labels differ far more than one measure over all of them shows; the worst ones need the most work.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class LabelPrecisionRecallDisplay(Display):
         predicted), ``recall`` (NaN where it never occurs), ``f1`` (NaN where both are), ``rows``
         that have the label and rows for which it is ``predicted``.
     max_labels : int, default=40
-        Where there are more, only the best half of so many labels and the worst half are drawn.
+        With more labels, only the best and the worst are drawn, half of this number each.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class LabelPrecisionRecallDisplay(Display):
         max_labels: int = 40,
         ax: Any = None,
     ) -> LabelPrecisionRecallDisplay:
-        """Predict rows the classifier has not seen and draw how well each label is met.
+        """Predict rows the classifier has not seen and draw how well each label is predicted.
 
         Parameters
         ----------
@@ -93,7 +93,7 @@ class LabelPrecisionRecallDisplay(Display):
         label_names : sequence of str, optional
             Names; by default those Y or the estimator has, or the numbers of the labels.
         max_labels : int, default=40
-            Where there are more, only the best half of so many labels and the worst half are drawn.
+            With more labels, only the best and the worst are drawn, half of this number each.
         {ax}
 
         Returns
@@ -128,7 +128,7 @@ class LabelPrecisionRecallDisplay(Display):
         label_names : sequence of str, optional
             Names; by default the columns of a DataFrame, or the numbers of the labels.
         max_labels : int, default=40
-            Where there are more, only the best half of so many labels and the worst half are drawn.
+            With more labels, only the best and the worst are drawn, half of this number each.
         {ax}
 
         Returns

@@ -1,4 +1,4 @@
-"""Pictures beside the labels predicted for them, in the manner of scikit-learn's displays.
+"""Pictures with the labels predicted for them, like scikit-learn's displays.
 
 The colour of a label says how it came about: predicted as a landmark, recovered, missed or wrong.
 """

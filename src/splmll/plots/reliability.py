@@ -1,4 +1,4 @@
-"""Do predicted probabilities come true? The answer as a curve, a histogram and one number.
+"""Are predicted probabilities calibrated? The answer as a curve, a histogram and a number.
 
 All known cells (row, label) are pooled and grouped by predicted probability.
 """

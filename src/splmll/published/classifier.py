@@ -1,7 +1,7 @@
 """PublishedSPLMLL, the paper's system as an estimator: its objective, its algorithm, its settings.
 
 The same objective can also be solved exactly, and the authors' released variant has its own name.
-What the library recommends instead, and why, is :class:`splmll.SPLMLL`.
+:class:`splmll.SPLMLL` is what the library recommends instead, and says why.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ NEGLIGIBLE = 1e-6  # a row of B below this share of the largest is no landmark
 class PublishedSPLMLL(CallbackSupportMixin, MultilabelClassifier):
     """The system of the SPL-MLL paper, as published.
 
-    Labels that are easy to predict and tell much about the others are *landmarks*. The published
+    Labels that are easy to predict and say a lot about the others are *landmarks*. The published
     objective chooses them, predicts them and recovers all labels from them [1]_::
 
         ||(f(X) - Y) B||^2        landmarks must be predictable
@@ -76,9 +76,9 @@ class PublishedSPLMLL(CallbackSupportMixin, MultilabelClassifier):
     f is a network from features to one score per label, B = diag(b) is the *selection* and A the
     *recovery*. The score of a new row is f(x) B A. The norms are sums over the rows of a batch.
 
-    **The steps of Algorithm 1.** Every batch of 64 rows makes three steps. f moves by one step of
-    Adam on the first term. B moves down its gradient and is set to zero off the diagonal. A moves
-    down its gradient. The step of B, and of A, is one over an upper bound of the curvature of the
+    **The steps of Algorithm 1.** Every batch of 64 rows makes three steps. f takes one step of Adam
+    on the first term. B moves down its gradient and is set to zero off the diagonal. A moves down
+    its gradient. The step of B, and of A, is one over an upper bound of the curvature of the
     objective on that batch (Frobenius norms of the matrices in it), so that it needs no tuning and
     never overshoots. B starts at I and A at random numbers between 0 and 1. A linear map starts at
     the means of the labels, a network at random weights.
@@ -87,21 +87,21 @@ class PublishedSPLMLL(CallbackSupportMixin, MultilabelClassifier):
     when the squared error of f(x) B A on these rows has not fallen for ``patience`` epochs, and
     f, B and A of the best epoch are kept.
 
-    **What the paper leaves open** was chosen once for all data, on validation rows: three
-    folds of the training parts of emotions, scene and yeast, up to six seeds, by the mean of
-    average precision, micro-F1 and one minus the ranking loss. A network with a sigmoid and a
-    threshold of 0.4 reaches .790; with a threshold of 0.5 .782; without the sigmoid .783 at best.
+    **Details that the paper leaves open** were chosen once for all data sets, on validation rows:
+    three folds of the training rows of emotions, scene and yeast, up to six seeds, judged by the
+    mean of average precision, micro-F1 and one minus the ranking loss. A network with a sigmoid and
+    a threshold of 0.4 reaches .790; with a threshold of 0.5 .782; without the sigmoid .783 at best.
     Steps of 3e-4, 1e-3 and 3e-3 reach .790, .788 and .785 with the network and .762, .776 and .775
     with the linear map (.772 at best without the sigmoid). A patience of 5, 10 or 20 epochs, and
     normal instead of uniform numbers for A, make no difference above .001. Features are
     standardised.
 
-    **What to expect of it.** Without a ridge A = B^-1 recovers every label whatever b is, so B A
-    tends to I, the score to f(x), and no label is ever dropped: read ``landmark_strengths_`` as
-    the paper reads its Figure 3, large or small. ``solver="exact"`` with ``rho`` above 0 drops
-    labels. But the first term depends on B alone and the score on B A: a label that is hard to
-    predict gets a small b and a large row of A. So with ``selection="soft"`` predictability hardly
-    matters to the choice; with ``selection="hard"`` it does.
+    **What to expect.** Without a ridge, A = B^-1 recovers every label whatever b is, so B A tends
+    to I and the score to f(x), and no label is ever dropped. Read ``landmark_strengths_`` as the
+    paper reads its Figure 3, as large or small. ``solver="exact"`` with ``rho`` above 0 drops
+    labels, but the first term depends only on B and the score on B A: a label that is hard to
+    predict gets a small b and a large row of A. With ``selection="soft"``, predictability therefore
+    hardly affects the choice; with ``selection="hard"`` it does.
 
     Parameters
     ----------
@@ -109,9 +109,9 @@ class PublishedSPLMLL(CallbackSupportMixin, MultilabelClassifier):
         The paper's "Ours (linear)": a linear map in place of the network.
     solver : {"algorithm1", "simultaneous", "exact"}, default="algorithm1"
         The paper's alternating steps; one step of Adam on f, B and A at once, as in the released
-        code; or f first and then the exact minimum over B and A. The last measures the errors of
-        f on rows it did not see: the linear map is ridge regression, measured out of five folds,
-        and the network is measured on the held-out tenth.
+        code; or f first and then the exact minimum over B and A. The last measures the errors of f
+        on rows it has not seen: the linear map is ridge regression, measured out of fold with five
+        folds, and the network is measured on the held-out tenth.
     selection : {"soft", "full", "hard", "all"}, default="soft"
         The form of B. "soft" is diagonal with real weights, as in the paper's experiments; "full"
         is a full matrix, as its soft constraint allows (not with ``solver="exact"``); "hard" has
@@ -120,11 +120,11 @@ class PublishedSPLMLL(CallbackSupportMixin, MultilabelClassifier):
     lambda1, lambda2 : float, default=0.1
         Weights of the penalties on B.
     rho : float, default=0.0
-        Ridge on A. The exact solver drops labels only where it is above 0.
+        Ridge on A. The exact solver drops labels only if it is above 0.
     n_landmarks : int or None, default=None
-        Number of landmarks. Gradient steps are taken until the end, the labels with the largest
-        weights are kept, and the steps go on with those alone. The exact solver finds the best
-        set of that size. None: no limit.
+        Number of landmarks. Gradient steps run to the end, the labels with the largest weights are
+        kept, and training continues with those alone. The exact solver finds the best set of that
+        size. None: no limit.
     joint : bool, default=True
         False selects landmarks from the labels alone and predicts them afterwards, the paper's
         "NN + separated". Gradient steps then take half of the epochs for each.
@@ -137,23 +137,23 @@ class PublishedSPLMLL(CallbackSupportMixin, MultilabelClassifier):
     threshold : float, default=0.4
         Score from which a label is predicted.
     batch_size : int or None, default=64
-        Rows of a step. None takes all rows at once, ten times in an epoch. The exact solver
-        takes the sums over rows of an average batch, so that penalties weigh the same.
+        Rows per step. None uses all rows at once, ten times per epoch. The exact solver uses the
+        sums over the rows of an average batch, so that penalties have the same weight.
     learning_rate : float or None, default=None
         Step size of Adam. None: 3e-4 for the network and 1e-3 for the linear map.
     {max_epochs}
     patience : int, default=10
         {patience}
     validation_fraction : float or None, default=0.1
-        Share of the rows that is held out. None trains on all rows for ``max_epochs``, and so do
-        data sets of fewer than 50 rows.
+        Share of the rows that is held out. None, or fewer than 50 rows, trains on all rows for
+        ``max_epochs``.
     {random_state}
     {device}
 
     Attributes
     ----------
     landmarks_ : ndarray
-        Names of the landmarks (numbers where labels have no names), largest weight first.
+        Names of the landmarks (numbers if labels have no names), largest weight first.
     landmark_columns_ : ndarray of int
         Their columns among all labels.
     selection_ : ndarray of shape (n_labels,)
@@ -166,8 +166,8 @@ class PublishedSPLMLL(CallbackSupportMixin, MultilabelClassifier):
     landmark_strengths_ : ndarray of shape (n_landmarks,)
         b of each landmark; with ``selection="full"`` the norm of its row of B.
     predictability_ : ndarray of shape (n_labels,)
-        Share of each label's variance that f predicts, on rows it did not see where there are any.
-        Negative: worse than the label's mean. NaN: not measured.
+        Share of each label's variance that f predicts, on unseen rows if there are any. Negative:
+        worse than the label's mean. NaN: not measured.
     objective_ : DataFrame
         Every term of the objective, for an average batch, after every epoch or exact block; for
         gradient steps also ``validation_loss``, the error on the held-out rows.
@@ -308,7 +308,7 @@ class PublishedSPLMLL(CallbackSupportMixin, MultilabelClassifier):
         Parameters
         ----------
         **changes : dict
-            Parameters to set otherwise.
+            Parameters to change.
 
         Returns
         -------
@@ -343,7 +343,7 @@ class PublishedSPLMLL(CallbackSupportMixin, MultilabelClassifier):
         X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
             Features. They are standardised.
         Y : array-like, sparse matrix or DataFrame of shape (n_rows, n_labels), or (n_rows,)
-            0/1 labels; NaN where a label is not known.
+            0/1 labels; NaN means not known.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""The HTTP service: models that answer over the network, in batches, with a page to try them.
+"""The HTTP service: answers requests to models in batches, and has a page to try them.
 
 :func:`create_app` makes the ASGI application; the command ``splmll serve`` runs it.
 """

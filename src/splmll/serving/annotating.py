@@ -1,6 +1,6 @@
-"""The desk of annotators over HTTP: rows, questions and answers for the page ``/annotate``.
+"""Annotation over HTTP: rows, questions and answers for the page ``/annotate``.
 
-What is asked and kept is decided in :mod:`splmll.annotation`; here requests are read and checked.
+:mod:`splmll.annotation` decides what is asked and kept; this module reads and checks requests.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ _MOST_IMPLIED = 40  # labels that are shown as following from the answers
 
 @dataclass(frozen=True)
 class Annotation:
-    """What is annotated, and where the answers go.
+    """What to annotate, and where to store the answers.
 
     Attributes
     ----------
     table : Path
         The rows, a CSV or Parquet file with the columns of the model.
     answers : Path
-        An SQLite file, made where it is missing.
+        An SQLite file, created if it does not exist.
     examples : Path, optional
-        The table that the model learned from; retraining learns from it, too.
+        The table that the model learned from; retraining also learns from it.
     suspects : Path, optional
-        What ``splmll audit`` wrote about the table.
+        Suspicious labels that ``splmll audit`` found in the table.
     enough : float, default=0.5
         See :class:`splmll.annotation.AnnotationQueue`.
     annotator : str
-        The name that the page proposes.
+        The name that the page suggests.
     """
 
     table: Path
@@ -62,7 +62,7 @@ class Annotation:
 
 
 class Desk:
-    """Everything that annotators of one table share.
+    """Everything that the annotators of a table share.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class Desk:
         )
 
     def about(self) -> dict[str, Any]:
-        """Return what the page has to know once."""
+        """Return what the page needs to know at the start."""
         tagger = self.queue.tagger
         return {
             "annotator": self.wanted.annotator,
@@ -110,25 +110,25 @@ class Desk:
                 self.queue.use(tagger)
 
     def follow(self) -> None:
-        """Switch beside the work of annotators, if the service has read its model again."""
+        """Switch in the background if the service has reloaded its model."""
         changed = self.registry.get(self.name).tagger is not self.queue.tagger
         if changed and not self._switching.locked():
             threading.Thread(target=self.switch, daemon=True).start()
 
     def close(self) -> None:
-        """End what runs for annotators, and close the file of their answers."""
+        """Stop background work, and close the file of answers."""
         self.retraining.stop()
         self.store.close()
 
     def export(self) -> bytes:
-        """Return all rows with what is known of their labels, as CSV."""
+        """Return all rows with their known labels, as CSV."""
         table, names = self.queue.table, self.queue.tagger.label_names
         frame = answers_frame(table, self.queue.known(), names)
         return frame.to_csv(index=False, lineterminator="\n").encode()
 
 
 def add_annotation(app: FastAPI, desk: Desk) -> None:
-    """Add the page and what it asks to a service.
+    """Add the annotation page and its endpoints to a service.
 
     Parameters
     ----------
@@ -246,8 +246,10 @@ async def _read(request: Request) -> dict[str, Any]:
 def _field(given: dict[str, Any], name: str, kind: type) -> Any:
     value = given.get(name)
     if type(value) is not kind:
-        wanted = "a whole number" if kind is int else "a text"
-        raise ServiceError(422, "invalid_field", f"{name!r} is {shown(value)}; give {wanted}.")
+        wanted = "an integer" if kind is int else "a string"
+        raise ServiceError(
+            422, "invalid_field", f"{name!r} is {shown(value)}; it must be {wanted}."
+        )
     return value
 
 
@@ -257,7 +259,7 @@ def _annotator(given: dict[str, Any]) -> str:
         raise ServiceError(
             422,
             "invalid_annotator",
-            f"The name of the annotator has {len(name)} characters; give 1 to {_MOST_NAME}.",
+            f"The annotator's name has {len(name)} characters; it must have 1 to {_MOST_NAME}.",
         )
     return str(name)
 

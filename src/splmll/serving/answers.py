@@ -34,18 +34,18 @@ def error_response(error: ServiceError) -> Response:
 async def answer(
     found: Scored | Explained, model: ServedModel, asked: Asked, query: Query, as_csv: bool
 ) -> Response:
-    """Return what the model found in the form that was asked for.
+    """Return the model's answer in the requested format.
 
     Parameters
     ----------
     found : Scored or Explained
-        What the model found.
+        The model's answer.
     model : ServedModel
         The model.
     asked : Asked
         Threshold and number of labels.
     query : Query
-        What a CSV answer holds.
+        What a CSV answer contains.
     as_csv : bool
         Whether the answer is a CSV file.
 

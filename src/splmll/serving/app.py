@@ -1,4 +1,4 @@
-"""The HTTP service: which path does what."""
+"""The HTTP service: its paths and what they do."""
 
 from __future__ import annotations
 
@@ -44,27 +44,26 @@ def create_app(
     hosts: Collection[str] = (),
     annotation: Annotation | None = None,
 ) -> FastAPI:
-    """Load models and return the service that answers for them.
+    """Load models and return the service for them.
 
     Parameters
     ----------
     models : mapping of str to path-like
-        Name -> folder or zip file that ``splmll fit`` wrote; the first is the default.
+        Name -> folder or zip file written by ``splmll fit``; the first is the default.
     token : str, optional
-        What clients must send as ``Authorization: Bearer TOKEN``; by default anyone may ask.
+        What clients must send as ``Authorization: Bearer TOKEN``; by default no token is needed.
     limits : Limits, optional
-        How much a request may ask.
+        Limits on requests.
     hosts : collection of str
-        Names by which the service may be called besides ``localhost`` and addresses in numbers;
-        ``"*"`` for all.
+        Host names of the service besides ``localhost`` and numeric addresses; ``"*"`` for all.
     annotation : Annotation, optional
         A table to annotate with the default model, on the page ``/annotate``.
 
     Returns
     -------
     app : FastAPI
-        An ASGI application. ``app.state.registry`` holds the models, ``app.state.limits`` what
-        a server in front of it should know.
+        An ASGI application. ``app.state.registry`` holds the models, ``app.state.limits`` the
+        limits that a server in front of it should know.
 
     Examples
     --------
@@ -101,7 +100,7 @@ def create_app(
 
 
 class _Service(FastAPI):
-    """FastAPI with a description of its own, which knows the models that are served."""
+    """FastAPI with its own OpenAPI description, which includes the served models."""
 
     describe: Callable[[], dict[str, Any]]
 
@@ -150,7 +149,7 @@ def _add_descriptions(
             raise ServiceError(
                 409,
                 "reload_failed",
-                f"The model {name!r} could not be read, and the earlier one goes on: {reason}",
+                f"The model {name!r} could not be read, so the earlier one stays in use: {reason}",
                 {"failed": found.failed, "reloaded": found.reloaded},
             )
         return json_response({"reloaded": found.reloaded, "unchanged": found.unchanged})
@@ -159,7 +158,7 @@ def _add_descriptions(
 def _add_question(
     app: FastAPI, kind: str, registry: ModelRegistry, limits: Limits, metrics: Metrics
 ) -> None:
-    """Add the endpoint that asks a model to predict, explain or recover."""
+    """Add an endpoint for predicting, explaining or recovering."""
 
     async def ask(request: Request) -> Response:
         query = read_query(request, _POST_PARAMETERS)
@@ -187,7 +186,7 @@ def _too_slow(seconds: float) -> ServiceError:
         504,
         "timeout",
         f"The request was not answered within {seconds:g} seconds; send fewer rows at a time, or "
-        "come again when there is less to do.",
+        "try again later.",
         {"seconds": seconds},
     )
 
@@ -224,8 +223,8 @@ def _add_errors(app: FastAPI) -> None:
             ServiceError(
                 500,
                 "internal_error",
-                "The service failed at this request; its log says why. Other requests are not "
-                "concerned.",
+                "The service failed to handle this request; its log says why. Other requests are "
+                "not affected.",
             )
         )
 

@@ -1,7 +1,7 @@
-"""What a request asks: its query, its body within limits, and what is in it.
+"""Reading requests: the query, and the body within limits.
 
-A body is JSON, a CSV file, or a form with one CSV file. Everything that is wrong with it is said
-with what to do, and nothing in it can cost more than the limits allow.
+A body is JSON, a CSV file, or a form with one CSV file. Errors say what is wrong and what to do,
+and no request can cost more than the limits allow.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ class Query:
     model : str or None
         Name of the model; None: the default.
     threshold : float or None
-        Score from which a label counts; None: the model's own rule.
+        Score from which a label is predicted; None: the model's own rule.
     top : int or None
         How many labels to show; None: all.
     scores : bool
         Whether a CSV answer has a column for the score of each label.
     formulas : bool
-        Whether cells of a CSV answer that a spreadsheet would compute stay as they are.
+        Whether formula-like cells of a CSV answer are left as they are.
     """
 
     model: str | None = None
@@ -75,7 +75,7 @@ class Asked:
 
 
 def read_query(request: Request, allowed: Collection[str]) -> Query:
-    """Return the query of a request, refusing what the endpoint does not know.
+    """Return the query of a request; unknown parameters are refused.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def read_query(request: Request, allowed: Collection[str]) -> Query:
             raise ServiceError(
                 422,
                 "repeated_parameter",
-                f"The query parameter {name!r} is given twice; give it once.",
+                f"The query parameter {name!r} appears twice; give it once.",
                 {"parameter": name},
             )
         given[name] = text
@@ -142,7 +142,7 @@ def check_threshold(value: Any) -> float | None:
 
 
 def check_top(value: Any) -> int | None:
-    """Return how many labels to show, or refuse it.
+    """Return how many labels to show, or refuse the value.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def check_top(value: Any) -> int | None:
     if value is None:
         return None
     if type(value) not in (int, float) or not 1 <= value < float("inf") or value != int(value):
-        _wrong_option("top", value, "a whole number of at least 1")
+        _wrong_option("top", value, "an integer of at least 1")
     return int(value)
 
 
@@ -171,7 +171,7 @@ async def read_asked(
     kind : {"predict", "explain", "recover"}
         What is asked of it.
     query : Query
-        Its threshold and number of labels count where the body has none.
+        Its threshold and number of labels apply if the body has none.
     limits : Limits
         Bounds of the service.
 
@@ -241,8 +241,8 @@ def _asked_in_json(
             raise ServiceError(
                 422,
                 "unknown_field",
-                f"The body has the field {shown(name)}; it may have rows, threshold and top."
-                f"{suggestion(name, ('rows', 'threshold', 'top'))}",
+                f"The body has the unknown field {shown(name)}; the fields are rows, threshold "
+                f"and top.{suggestion(name, ('rows', 'threshold', 'top'))}",
                 {"field": name},
             )
     threshold, top = check_threshold(value.get("threshold")), check_top(value.get("top"))
@@ -323,6 +323,6 @@ def _wrong_option(name: str, value: Any, wanted: str) -> NoReturn:
     raise ServiceError(
         422,
         f"invalid_{name}",
-        f"{name} is {shown(value)}; give {wanted}.",
+        f"{name} is {shown(value)}; it must be {wanted}.",
         {"parameter": name},
     )

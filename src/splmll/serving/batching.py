@@ -1,7 +1,7 @@
 """Micro-batching: requests that arrive together become one call of the model.
 
 All bookkeeping happens in the event loop, the work itself in one thread, so there are no locks.
-While a batch is worked on the next one gathers; an idle model waits a moment for company.
+While one batch is processed the next one fills up; an idle model waits a moment for more requests.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ class _Job:
 
 
 class Batcher:
-    """Joins requests into batches and works on one at a time.
+    """Combines requests into batches and processes one batch at a time.
 
     Parameters
     ----------
     work : callable
         ``work(kind, payloads)`` returns one result, or exception, for each payload. Called in the
-        thread. If it raises, it is called again for every payload alone, so that nobody suffers
-        from the error of another.
+        thread. If it raises, it is called again for each payload alone, so that one request's error
+        does not affect the others.
     requests : int
-        The most requests of a batch.
+        The maximum number of requests in a batch.
     cost : int
-        The most cost of a batch; a single request may exceed it.
+        The maximum cost of a batch; a single request may exceed it.
     wait : float
-        Seconds that the first request waits for others while nothing else is done.
+        Seconds that the first request waits for others while the model is idle.
     waiting : int
-        Requests that may wait; further ones are refused with status 503.
+        The number of requests that may wait; further ones are refused with status 503.
     observe : callable, optional
-        Told the number of requests and the cost of every batch.
+        Called with the number of requests and the cost of every batch.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class Batcher:
             raise ServiceError(
                 503,
                 "busy",
-                f"{self._most} requests are waiting for this model; come again in a moment.",
+                f"{self._most} requests are waiting for this model; try again in a moment.",
                 {"waiting": self._most},
                 {"Retry-After": str(_RETRY_SECONDS)},
             )

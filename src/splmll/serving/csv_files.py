@@ -30,7 +30,7 @@ def read_csv_rows(content: bytes, model: ServedModel, kind: str, limits: Limits)
     Parameters
     ----------
     content : bytes
-        The file; columns that the model does not know are passed over.
+        The file; columns that the model does not know are ignored.
     model : ServedModel
         The model.
     kind : {"predict", "explain", "recover"}
@@ -45,7 +45,7 @@ def read_csv_rows(content: bytes, model: ServedModel, kind: str, limits: Limits)
     if content.startswith((_GZIP, _PARQUET)):
         # Packed, a small file may hold more than memory does.
         raise ServiceError(
-            415, "packed_file", "The file is packed (gzip or Parquet); send it as plain CSV."
+            415, "packed_file", "The file is compressed (gzip or Parquet); send plain CSV."
         )
     try:
         content.decode("utf-8")
@@ -72,7 +72,7 @@ def read_csv_rows(content: bytes, model: ServedModel, kind: str, limits: Limits)
 
 
 def rows_as_csv(rows: list[dict[str, Any]], model: ServedModel, kind: str) -> str:
-    """Return rows as a CSV file that the service takes."""
+    """Return rows as a CSV file that the service accepts."""
     columns = model.landmarks() if kind == "recover" else model.reader.columns
     return pd.DataFrame(rows, columns=columns).to_csv(index=False, lineterminator="\n")
 

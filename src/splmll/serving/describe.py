@@ -1,4 +1,4 @@
-"""What a model says about itself: its columns, labels and landmarks, and a row to try it with."""
+"""The description of a model: its columns, labels and landmarks, and an example row."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LEAST_EDGE = 0.05  # what a landmark adds to a score from 0 to 1 before anyone 
 
 
 def column_examples(tagger: Tagger) -> dict[str, list[Any]]:
-    """Return values that occurred in training, where the model remembers any.
+    """Return values that occurred in training, if the model remembers any.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def column_examples(tagger: Tagger) -> dict[str, list[Any]]:
 
 
 def example_row(tagger: Tagger) -> dict[str, Any]:
-    """Return one row that the model takes, with values of the size that it learned from."""
+    """Return an example row with values like those of the training rows."""
     examples = column_examples(tagger)
     fallback = {"numeric": 0.0, "categorical": "", "text": ""}
     return {
@@ -140,5 +140,5 @@ def landmark_entries(model: ServedModel) -> dict[str, list[dict[str, Any]]]:
 
 
 def _number(value: Any) -> float | None:
-    """Return a number as JSON can hold it."""
+    """Return a number in a form that JSON can represent."""
     return float(value) if np.isfinite(value) else None

@@ -1,4 +1,4 @@
-"""What the service answers where it cannot answer: a code for programs, a sentence for people."""
+"""Errors of the service: a code for programs, a sentence for people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""By which names a service may be called, and which pages a browser may ask it from.
+"""The host names of a service, and the pages from which a browser may use it.
 
 A page of another site can send requests to a service on the reader's own machine, and by pointing
 its own name at that machine (DNS rebinding) even read the answers. Both show in the request: in the
@@ -19,9 +19,9 @@ _OTHER_SITES = ("cross-site", "same-site")  # same-site: another port or sub-dom
 
 
 class Hosts:
-    """The names that a service answers to.
+    """The host names that a service answers to.
 
-    Addresses in numbers and ``localhost`` are always among them: nobody can point those elsewhere.
+    They always include numeric addresses and ``localhost``, which nobody can point elsewhere.
 
     Parameters
     ----------
@@ -92,8 +92,8 @@ def _checked(name: str) -> str:
     found = host_name(name)
     if not found or found != name.lower().rstrip("."):
         raise ValueError(
-            f"{name!r} is no name of a host; give it without http:// and port, such as "
-            "tags.example.org, or * for every name."
+            f"{name!r} is not a host name; give it without http:// and port, such as "
+            "tags.example.org, or * for all names."
         )
     return found
 

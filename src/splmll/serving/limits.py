@@ -1,4 +1,4 @@
-"""How much the service takes on: bounds that keep one client from stopping the others."""
+"""Limits of the service, which keep one client from blocking the others."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from splmll.serving.errors import ServiceError
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds of one service.
+    """Limits of a service.
 
     Attributes
     ----------
     body_bytes : int
-        The longest body of a request.
+        The maximum size of a request body.
     rows : int
-        The most rows of a request.
+        The maximum number of rows in a request.
     cells : int
-        The most numbers of an answer: rows x labels, for explanations rows x labels x landmarks.
+        The maximum number of values in an answer: rows x labels, times landmarks in explanations.
     seconds : float
-        How long a request may take, waiting included.
+        How long a request may take, including waiting.
     waiting : int
-        Requests that may wait for one model; further ones are sent away.
+        How many requests may wait for one model; further ones are refused.
     batch : int
-        Requests that are joined into one call of a model; 1 joins none.
+        How many requests are combined into one call of a model; 1 combines none.
     batch_seconds : float
         How long the first of them waits for others while the model is idle.
     head_bytes : int
-        The longest head of a request: path, query and header fields.
+        The maximum size of a request's head: path, query and header fields.
     head_fields : int
-        The most header fields of a request.
+        The maximum number of header fields in a request.
     head_seconds : float
-        How long a head may take to arrive, and what is left of a body that is not wanted.
+        How long a head may take to arrive, and the rest of a body that is not wanted.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class Limits:
     >>> Limits(rows=0)
     Traceback (most recent call last):
         ...
-    ValueError: The limit of rows is 0; give a number above 0.
+    ValueError: The limit rows is 0; give a number above 0.
     """
 
     body_bytes: int = 16 * 2**20
@@ -60,7 +60,7 @@ class Limits:
         for each in fields(self):
             value = getattr(self, each.name)
             if not value > 0:
-                raise ValueError(f"The limit of {each.name} is {value}; give a number above 0.")
+                raise ValueError(f"The limit {each.name} is {value}; give a number above 0.")
 
     def check_rows(self, rows: int) -> None:
         """Refuse a request with too many rows."""

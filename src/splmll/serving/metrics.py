@@ -1,4 +1,4 @@
-"""What Prometheus gets to see: requests, how long they took, how well they were joined."""
+"""Metrics for Prometheus: requests, how long they took, and how they were combined."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ class Metrics:
         )
         self._batches = Histogram(
             "splmll_batch_requests",
-            "Requests joined into one call of a model.",
+            "Requests combined into one call of a model.",
             ["model"],
             buckets=_REQUESTS,
             registry=self._registry,
         )
         self._waiting = Gauge(
             "splmll_waiting_requests",
-            "Requests that wait for a model.",
+            "Requests waiting for a model.",
             ["model"],
             registry=self._registry,
         )

@@ -1,6 +1,6 @@
-"""One model of the service: a tagger and the three things that are asked of it, for many at once.
+"""One model of the service: a tagger that predicts, explains and recovers in batches.
 
-The columns become features once for all requests of a batch; the answers are cut apart again.
+The columns become features once for all requests of a batch; the answers are then split up.
 """
 
 from __future__ import annotations
@@ -67,11 +67,11 @@ class Explained:
     scored : Scored
         The labels.
     base : ndarray of shape (n_labels,)
-        What a label scores before any landmark speaks.
+        The score of a label before any landmark contributes.
     contributions : ndarray of shape (n_rows, n_landmarks, n_labels)
         With ``base`` they sum to ``totals``.
     totals : ndarray of shape (n_rows, n_labels)
-        Scores as the method computes them, before they are bent into 0 to 1.
+        Scores as the method computes them, before they are mapped to the range 0 to 1.
     """
 
     scored: Scored
@@ -130,14 +130,14 @@ class ServedModel:
             raise ServiceError(
                 409,
                 "no_landmarks",
-                f"The method {self.tagger.method} of the model {self.name!r} has no landmarks; ask "
-                "a model that was fitted with SPL-MLL.",
+                f"The method {self.tagger.method} of the model {self.name!r} has no landmarks; "
+                "use a model that was fitted with SPL-MLL.",
                 {"model": self.name, "method": self.tagger.method},
             )
         return self.landmark_names
 
     def warm_up(self) -> None:
-        """Ask every question once: what fails, fails before anyone waits for it."""
+        """Make every kind of request once, so that errors appear before anyone waits."""
         self.examples()
 
     def examples(self) -> dict[str, tuple[list[Any], Any]]:
@@ -160,7 +160,7 @@ class ServedModel:
         return self.answers(rows) if kind == RECOVER else self.reader.read(rows)
 
     def answers(self, rows: Sequence[Any]) -> np.ndarray:
-        """Return what is known of the landmarks, NaN where nothing is.
+        """Return what is known about the landmarks; NaN if nothing is.
 
         Parameters
         ----------
@@ -188,8 +188,9 @@ class ServedModel:
                     raise ServiceError(
                         422,
                         "unknown_landmark",
-                        f"Row {number + 1} names {shown(name)}, which is no landmark."
-                        f"{suggestion(name, landmarks)} The landmarks are {listed(landmarks)}.",
+                        f"Row {number + 1} names {shown(name)}, which is not a "
+                        f"landmark.{suggestion(name, landmarks)} The landmarks are "
+                        f"{listed(landmarks)}.",
                         {"row": number + 1, "landmark": name},
                     )
                 if value is None:
@@ -198,8 +199,8 @@ class ServedModel:
                     raise ServiceError(
                         422,
                         "invalid_value",
-                        f"Row {number + 1}, landmark {name!r}: {shown(value)} is no answer; give 1 "
-                        "(it holds), 0 (it does not), or null where it is not known.",
+                        f"Row {number + 1}, landmark {name!r}: {shown(value)} is not an answer; "
+                        "give 1 (it applies), 0 (it does not), or null if it is not known.",
                         {"row": number + 1, "landmark": name},
                     )
                 known[number, place[name]] = value
@@ -208,7 +209,7 @@ class ServedModel:
     # Answering -------------------------------------------------------------
 
     async def submit(self, kind: str, payload: Any) -> Any:
-        """Return the answer to one request, computed together with those that arrive beside it.
+        """Return the answer to one request, computed together with others that arrive.
 
         Parameters
         ----------
@@ -235,7 +236,7 @@ class ServedModel:
         return await self.batcher.submit(kind, payload, len(payload) * each)
 
     def work(self, kind: str, payloads: Sequence[Any]) -> list[Any]:
-        """Answer requests of one kind together; an error stands in the place of its answer."""
+        """Answer requests of one kind together; an error takes the place of its answer."""
         ends = np.cumsum([len(payload) for payload in payloads])
         # Numbers that overflow are found in the scores.
         with np.errstate(all="ignore"):
@@ -289,7 +290,7 @@ class ServedModel:
         return ServiceError(
             422,
             "value_too_large",
-            f"Row {rows[0] + 1} holds numbers so large that the model cannot compute with them; "
-            "give values of the size that it learned from.",
+            f"Row {rows[0] + 1} contains numbers too large for the model; give values in the "
+            "range it learned from.",
             {"row": int(rows[0]) + 1},
         )

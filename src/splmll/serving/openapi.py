@@ -23,11 +23,11 @@ _NUMBER = {"type": "number"}
 _STRING = {"type": "string"}
 _COUNT = {"type": "integer", "minimum": 0}
 _THRESHOLD = {
-    "description": "Score from which a label counts; by default the model's own rule.",
+    "description": "Score from which a label is predicted; by default the model's own rule.",
     "minimum": 0,
     "maximum": 1,
 }
-_TOP = {"description": "Only the best labels, so many of them; by default all.", "minimum": 1}
+_TOP = {"description": "Return only this many of the best labels; by default all.", "minimum": 1}
 _EXAMPLE_TOP = 3  # labels in the examples; a model may have thousands
 _SUMMARIES = {
     PREDICT: "The labels of rows",
@@ -37,13 +37,13 @@ _SUMMARIES = {
 _ERRORS = {
     "400": "The body cannot be read.",
     "401": "The token is missing or wrong.",
-    "403": "A page of another site asked, without the token.",
+    "403": "The request came from a page of another site, without the token.",
     "404": "There is no such model.",
     "409": "The method of the model has no landmarks.",
     "413": "The body, its rows or the answer would be too large.",
     "415": "The body is neither JSON nor CSV.",
-    "422": "The request does not fit the model; the message names row and column.",
-    "503": "Too many requests are waiting; come again.",
+    "422": "The request does not fit the model; the message names the row and column.",
+    "503": "Too many requests are waiting; try again later.",
     "504": "The answer took too long.",
 }
 
@@ -82,17 +82,17 @@ def describe_service(registry: ModelRegistry, limits: Limits, token: bool) -> di
         },
         "/reload": {
             "post": _listing(
-                "Read models again whose files have changed", "Reloaded", models, token, ["409"]
+                "Reload models whose files have changed", "Reloaded", models, token, ["409"]
             )
         },
-        "/health": {"get": _open("Whether the service lives", JSON, _reference("Health"))},
+        "/health": {"get": _open("Whether the service is running", JSON, _reference("Health"))},
         "/metrics": {
             "get": {
                 **_open("Counters for Prometheus", "text/plain", _STRING),
                 **({"security": [{"token": []}]} if token else {}),
             }
         },
-        "/": {"get": _open("A page to try the models with", "text/html", _STRING)},
+        "/": {"get": _open("A page to try the models", "text/html", _STRING)},
     }
     if token:
         paths["/metrics"]["get"]["responses"] |= _errors(["401"])
@@ -104,7 +104,7 @@ def describe_service(registry: ModelRegistry, limits: Limits, token: bool) -> di
         "info": {
             "title": "splmll",
             "version": __version__,
-            "description": "Labels for rows, and the landmarks that carried them.",
+            "description": "Labels for rows, and the landmarks behind them.",
         },
         "paths": paths,
         "components": components,
@@ -169,8 +169,9 @@ def _question(kind: str, models: list[ServedModel], limits: Limits, token: bool)
             "formulas",
             {
                 "type": "boolean",
-                "description": "Whether CSV cells that a spreadsheet would compute stay as they "
-                "are; by default an apostrophe before them makes them text.",
+                "description": "Whether CSV cells that a spreadsheet would treat as formulas are "
+                "left as they are; by default an apostrophe before them makes "
+                "them text.",
             },
         ),
     ]
@@ -184,7 +185,7 @@ def _question(kind: str, models: list[ServedModel], limits: Limits, token: bool)
         "requestBody": {"required": True, "content": asked},
         "responses": {
             "200": {
-                "description": "One entry for each row, in their order.",
+                "description": "One entry per row, in the same order.",
                 "content": {JSON: answered, CSV: csv_answer},
             },
             **_errors([*failures, *(["401"] if token else [])]),

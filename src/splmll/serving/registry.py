@@ -1,4 +1,4 @@
-"""The models of a service by name, and how one takes the place of another while both answer."""
+"""The models of a service by name, and how one replaces another while both answer."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Stamp = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Reloaded:
-    """What came of reading models again.
+    """The result of reloading models.
 
     Attributes
     ----------
     reloaded, unchanged : list of str
         Names of models.
     failed : dict of str to str
-        Name -> why it could not be read; the earlier one goes on.
+        Name -> why it could not be read; the earlier model stays in use.
     """
 
     reloaded: list[str] = field(default_factory=list)
@@ -39,8 +39,8 @@ class Reloaded:
 class ModelRegistry:
     """All models of a service; the first one is the default.
 
-    A request keeps the model it began with. So a new model may take its place at any time, and the
-    old one goes when its last request is answered.
+    A request keeps the model it started with, so a model can be replaced at any time. The old model
+    is dropped when its last request has been answered.
 
     Parameters
     ----------
@@ -49,12 +49,12 @@ class ModelRegistry:
     limits : Limits
         Bounds of the service.
     metrics : Metrics
-        Told about loads and batches.
+        Counts loads and batches.
     """
 
     def __init__(self, places: Mapping[str, Path], limits: Limits, metrics: Metrics) -> None:
         if not places:
-            raise ValueError("There is no model to serve; give at least one.")
+            raise ValueError("There are no models to serve; give at least one.")
         self._places = {name: Path(place) for name, place in places.items()}
         self._limits, self._metrics = limits, metrics
         self._models: dict[str, ServedModel] = {}
@@ -97,7 +97,7 @@ class ModelRegistry:
         return self._models[name].batcher.waiting
 
     async def reload(self, name: str | None = None) -> Reloaded:
-        """Read the models again whose files have changed; the old ones answer meanwhile.
+        """Reload models whose files have changed; the old ones answer meanwhile.
 
         Parameters
         ----------

@@ -1,7 +1,7 @@
-"""Rows of a request as the model takes them: checked, in its order of columns, quick to join.
+"""Rows of a request in the form the model expects: checked, in the order of its columns.
 
-Reading goes column by column without pandas, whose fixed cost is larger than that of the model
-for a single row. What is wrong is looked for only where something is.
+Rows are read column by column without pandas, whose overhead for a single row is larger than the
+model's. Errors are located only if there are any.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ class RowReader:
                 {"row": number + 1, "column": unknown},
             )
         missing = next(name for name in self.columns if name not in row)
-        remedy = ", null where it is not known" if self.has_gaps else ""
+        remedy = ", null if it is not known" if self.has_gaps else ""
         return ServiceError(
             422,
             "missing_column",
@@ -207,12 +207,12 @@ class RowReader:
             "categorical": "a string or a number",
             "text": "a string",
         }[self.kinds[column]]
-        gap = ", or null where it is not known" if self.has_gaps else ""
+        gap = ", or null if it is not known" if self.has_gaps else ""
         return ServiceError(
             422,
             "invalid_value",
-            f"Row {number + 1}, column {column!r}: {shown(value)} is not what the column holds; "
-            f"give {wanted}{gap}.",
+            f"Row {number + 1}, column {column!r}: {shown(value)} does not fit the column; give "
+            f"{wanted}{gap}.",
             {"row": number + 1, "column": column, "kind": self.kinds[column]},
         )
 

@@ -1,4 +1,4 @@
-"""Who may ask, and what a browser may do with the answers."""
+"""Who may use the service, and what a browser may do with the answers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _NOTHING = "default-src 'none'; frame-ancestors 'none'"
 
 
 class Guard:
-    """Middleware: refuses who may not ask, before the body is read; adds headers for browsers.
+    """Middleware: refuses forbidden requests before reading the body; adds headers for browsers.
 
     Refused are requests to a name that is not the service's, requests without the token, and
     requests that a page of another site sends without the token.
@@ -44,7 +44,7 @@ class Guard:
     app : ASGI application
         What is guarded.
     token : str or None
-        The token; None: everyone may ask.
+        The token; None: no token is needed.
     hosts : Hosts
         The names of the service.
     """
@@ -72,7 +72,7 @@ class Guard:
         await (refusal or self.app)(scope, receive, send_with_headers)
 
     def _refusal(self, scope: Scope) -> Response | None:
-        """Return the answer to who may not ask; None for who may."""
+        """Return the answer to a forbidden request; None for an allowed one."""
         headers = Headers(scope=scope)
         given = headers.getlist("host")
         if len(given) != 1 or not self.hosts.allow(given[0]):
@@ -100,7 +100,7 @@ class Guard:
         return right and kind.lower() == "bearer"
 
     def _tell_strange(self, host: str) -> None:
-        """Say once in the log what was refused: it may be a name that was forgotten."""
+        """Log a refused host name once: it may be a name that should be allowed."""
         if host in self._strange_hosts or len(self._strange_hosts) >= _TOLD_HOSTS:
             return
         self._strange_hosts.add(host)
@@ -120,7 +120,7 @@ _NOT_ALLOWED = ServiceError(
 _OTHER_SITE = ServiceError(
     403,
     "other_site",
-    "A page of another site may not ask this service; open its own page, or ask from a program.",
+    "Pages of other sites may not use this service; open its own page, or use a program.",
 )
 
 
@@ -170,7 +170,7 @@ def find_token(file: Path | None) -> str | None:
         return None
     if len(token) < _LEAST_TOKEN or not re.fullmatch(r"[!-~]+", token):
         raise ValueError(
-            f"{where} holds no usable token; write one of at least {_LEAST_TOKEN} letters, digits "
-            "and signs without spaces, for instance with: openssl rand -hex 32"
+            f"{where} contains no usable token; use at least {_LEAST_TOKEN} letters, digits and "
+            "punctuation marks without spaces, for instance from: openssl rand -hex 32"
         )
     return token

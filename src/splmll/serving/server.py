@@ -1,4 +1,4 @@
-"""Running the service: its address, its signals, its end."""
+"""Running the service: its address, its signals and its shutdown."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _SHUTDOWN_SECONDS = 30  # what is running may end, then the service ends in any 
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """Take an address, so that nobody waits for a model that could not be served.
+    """Reserve an address before loading a model that could not be served.
 
     Parameters
     ----------
     host : str
-        Name or number of an interface.
+        Name or address of an interface.
     port : int
-        The port; 0: any that is free.
+        The port; 0: any free port.
 
     Returns
     -------
@@ -56,8 +56,8 @@ def bind(host: str, port: int) -> socket.socket:
     except OSError as error:
         bound.close()
         raise ValueError(
-            f"The address {host}:{port} cannot be used ({error.strerror}); give another --port, or "
-            "end the program that has it."
+            f"The address {host}:{port} cannot be used ({error.strerror}); give another --port, "
+            "or stop the program that uses it."
         ) from error
     return bound
 
@@ -74,7 +74,7 @@ def is_loopback(bound: socket.socket) -> bool:
 
 
 def names_of(host: str, bound: socket.socket) -> list[str]:
-    """Return the names by which a socket is rightly called, besides addresses in numbers.
+    """Return the host names of a socket, besides numeric addresses.
 
     Parameters
     ----------
@@ -100,9 +100,9 @@ def _is_number(host: str) -> bool:
 
 
 def run(app: Any, bound: socket.socket) -> None:
-    """Serve until the process is told to end; what is running then is finished.
+    """Serve until the process is told to stop; running requests are finished.
 
-    SIGHUP reads changed models again, as ``POST /reload`` does.
+    SIGHUP reloads changed models, as ``POST /reload`` does.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def run(app: Any, bound: socket.socket) -> None:
 
 
 def _spare_what_stays() -> None:
-    """Keep the garbage collector from looking at modules and models again and again.
+    """Keep the garbage collector from scanning modules and models again and again.
 
     A full collection stops every thread, for a tenth of a second where PyTorch is imported: that
     was most of what the slowest requests waited for. A model that is replaced goes all the same,
@@ -154,4 +154,6 @@ async def _serve(server: uvicorn.Server, app: Any, bound: socket.socket) -> None
 async def _reload(app: Any) -> None:
     found = await app.state.registry.reload()
     for name, reason in found.failed.items():
-        _LOG.error("The model %r could not be read, the earlier one goes on: %s", name, reason)
+        _LOG.error(
+            "The model %r could not be read, so the earlier one stays in use: %s", name, reason
+        )

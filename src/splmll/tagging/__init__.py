@@ -1,7 +1,7 @@
-"""From a table with texts, numbers and tags to a tagger that tags other rows.
+"""From a table with texts, numbers and tags to a tagger that tags new rows.
 
-:class:`Tagger` is the whole way in Python; the commands ``splmll fit``, ``predict``, ``evaluate``,
-``explain``, ``landmarks`` and ``recover`` are calls of it.
+:class:`Tagger` does everything in Python; the commands ``splmll fit``, ``predict``, ``evaluate``,
+``explain``, ``landmarks`` and ``recover`` call it.
 """
 
 from splmll.tagging.files import read_examples

@@ -21,16 +21,16 @@ def find_suspects(
     settings: Mapping[str, Any] | None = None,
     on_progress: Callable[[str, float | None], object] | None = None,
 ) -> pd.DataFrame:
-    """Find labels that are more likely wrong than right, judged by models that had not seen them.
+    """Find labels that are more likely wrong than right, by models that had not seen them.
 
     Parameters
     ----------
     data : Dataset
-        Rows with labels, NaN where one is not known.
+        Rows with labels; NaN means not known.
     random_state, n_jobs, settings
         See :func:`splmll.tagging.pipeline.build_pipeline`; the method is SPL-MLL.
     on_progress : callable, optional
-        Told what is being done, and which share of it is done (None: not known).
+        Called with what is being done and the share that is done (None: not known).
 
     Returns
     -------

@@ -1,7 +1,7 @@
-"""Reading the files of a tagger: examples with tags, and rows that want tags.
+"""Reading the files of a tagger: examples with tags, and rows to tag.
 
-How the labels stood in the training file (a `reading`: options of its reader) is kept with the
-tagger, so that later files are read the same way.
+How the training file stores its labels (a `reading`: options of its reader) is kept with the
+tagger, so that later files are read in the same way.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def read_examples(
     min_count: int | None = None,
     allow_unknown: bool = False,
 ) -> tuple[Dataset, Reading]:
-    r"""Read rows with labels, to learn from; the file is parsed once.
+    r"""Read rows with labels to learn from; the file is parsed once.
 
     Parameters
     ----------
@@ -60,21 +60,21 @@ def read_examples(
         CSV, TSV or Parquet; or ARFF, LIBSVM and the other formats of
         :func:`splmll.datasets.read_dataset`.
     labels : sequence of str
-        For a table one column that lists the tags of a row, or several columns of zeros and ones,
-        or a prefix of such columns with a star (``is_*``). For ARFF a Mulan XML file or the
-        names of the labels, or nothing where the file says it. Otherwise nothing.
+        For a table, one column that lists the tags of a row, or several columns of zeros and ones,
+        or a prefix of such columns with a star (``is_*``). For ARFF, a Mulan XML file or the names
+        of the labels, or nothing if the file itself says it. Otherwise nothing.
     delimiter : str, optional
-        What stands between two tags; by default it is found out.
+        The separator between two tags; detected by default.
     text : sequence of str
-        Columns that are texts, if that is not seen by their words.
+        Columns that are texts, if this cannot be detected from their words.
     ignore : sequence of str
-        Columns that say nothing about the labels, such as numbers of rows.
+        Columns that say nothing about the labels, such as row numbers.
     min_count : int, optional
-        Labels that fewer rows have are left out; their rows stay. By default all labels are kept,
-        and a column of more than 1,000 tags, of fewer than 3 rows on average, is refused: it is
-        probably no column of tags.
+        Labels with fewer rows are left out; the rows are kept. By default all labels are kept, and
+        a column with more than 1,000 tags in fewer than 3 rows on average is refused, because it is
+        probably not a column of tags.
     allow_unknown : bool, default=False
-        Whether cells of columns of 0 and 1 may be empty, where a label is not known (NaN in Y).
+        Whether columns of 0 and 1 may have empty cells for labels that are not known (NaN in Y).
 
     Returns
     -------
@@ -102,7 +102,7 @@ def read_examples(
         [one_spelling(name) for name in each] for each in (labels, text, ignore)
     )
     if min_count is not None and min_count < 1:
-        raise ValueError(f"min_count={min_count} must be a whole number of at least 1.")
+        raise ValueError(f"min_count={min_count} must be an integer of at least 1.")
     if format_of(place) not in _TABLES:
         data, reading = _read_matrix(place, labels, [*text, *ignore])
         check_size(data.X, data.feature_names, place)
@@ -129,7 +129,7 @@ def reading_of(
     text: Sequence[str],
     ignore: Sequence[str],
 ) -> Reading:
-    """Return how the labels stand in a table: the options of its reader.
+    """Return how a table stores its labels: the options of its reader.
 
     Parameters
     ----------
@@ -144,8 +144,8 @@ def reading_of(
     """
     if not labels:
         raise DatasetError(
-            "say which column holds the tags, with --labels COLUMN (in Python labels=['...']). "
-            f"The columns are {listed(table.names)}.",
+            "name the column of tags with --labels COLUMN (in Python labels=['...']). The "
+            f"columns are {listed(table.names)}.",
             path=table.path,
         )
     starred = len(labels) == 1 and labels[0].endswith("*")
@@ -169,7 +169,7 @@ def read_alike(path: str | Path, reading: Reading, features: dict[str, str]) -> 
     reading : dict
         What :func:`read_examples` returned.
     features : dict of str to str
-        Feature -> "text", "categorical" or "numeric"; empty for files that are no tables.
+        Feature -> "text", "categorical" or "numeric"; empty for files that are not tables.
 
     Returns
     -------
@@ -203,7 +203,7 @@ def read_alike(path: str | Path, reading: Reading, features: dict[str, str]) -> 
 def iterate_rows(
     path: str | Path, reading: Reading, features: dict[str, str], *, rows: int
 ) -> Iterator[tuple[Any, Chunk | None]]:
-    """Read rows without labels, some at a time where the file is a table.
+    """Read rows without labels; a table is read in chunks.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def iterate_rows(
 
 
 def is_reading(reading: Any) -> bool:
-    """Whether something is how labels stand in a file, as :func:`read_examples` returns it.
+    """Whether a value is a valid reading, as :func:`read_examples` returns it.
 
     It decides how files of other people are read, and comes out of a model file. Labels are names:
     a file with names of labels is only read where the person who trains names it.
@@ -281,13 +281,13 @@ def read_features(path: str | Path, features: dict[str, str]) -> tuple[pd.DataFr
     X : DataFrame
         The features.
     table : Table
-        All columns as they stand in the file.
+        All columns as they are in the file.
     """
     place = existing_file(path)
     if not features:
         raise DatasetError(
-            "the model learned from a file of numbers without columns (ARFF, LIBSVM), and this "
-            "needs one that learned from a table; fit one to a CSV or Parquet file",
+            "the model learned from a file of numbers without columns (ARFF, LIBSVM), but this "
+            "needs a model that learned from a table; fit one to a CSV or Parquet file",
             path=place,
         )
     _check_kind_of_file(place, features)
@@ -298,7 +298,7 @@ def read_features(path: str | Path, features: dict[str, str]) -> tuple[pd.DataFr
 
 
 def read_landmarks(path: str | Path | Table, landmarks: Sequence[str]) -> pd.DataFrame:
-    """Read what people said about the landmarks: 1, 0 or nothing.
+    """Read people's answers about the landmarks: 1, 0 or nothing.
 
     Parameters
     ----------
@@ -310,7 +310,7 @@ def read_landmarks(path: str | Path | Table, landmarks: Sequence[str]) -> pd.Dat
     Returns
     -------
     answers : DataFrame
-        One column for each landmark; NaN where the cell is empty.
+        One column for each landmark; NaN for empty cells.
     """
     table = path if isinstance(path, Table) else read_columns(path)
     check_columns(landmarks, table.names, table.path)
@@ -319,8 +319,8 @@ def read_landmarks(path: str | Path | Table, landmarks: Sequence[str]) -> pd.Dat
         values, _ = read_numbers(table.columns[name])
         if values is None or not (pd.isna(values) | (values == 0) | (values == 1)).all():
             raise table.error(
-                f"the column {name!r} holds something else than 1, 0 and empty cells; write 1 "
-                "where the label holds, 0 where it does not, and nothing where it is not known"
+                f"the column {name!r} has values other than 1, 0 and empty cells; write 1 if the "
+                "label applies, 0 if it does not, and nothing if it is not known"
             )
         answers[name] = values
     return pd.DataFrame(answers)
@@ -329,11 +329,11 @@ def read_landmarks(path: str | Path | Table, landmarks: Sequence[str]) -> pd.Dat
 def read_known_labels(
     table: Table, label_names: Sequence[str], reading: Reading, features: Collection[str]
 ) -> np.ndarray:
-    """Return what a table says about labels of which many are not known.
+    """Return the known labels of a table; many may not be known.
 
     A label has a column of 1, 0 and empty cells, called ``label:`` and its name, or as in the
-    training file, or by its name alone. In a column of tags a row without any is one of which
-    nothing is known.
+    training file, or by its name alone. In a column of tags, an empty cell means that nothing is
+    known about the row.
 
     Parameters
     ----------
@@ -342,9 +342,9 @@ def read_known_labels(
     label_names : sequence of str
         All labels.
     reading : dict
-        How the labels stood in the training file, see :func:`read_examples`.
+        How the training file stores its labels, see :func:`read_examples`.
     features : collection of str
-        Columns that are no labels, whatever they are called.
+        Columns that are not labels, whatever they are called.
 
     Returns
     -------
@@ -371,7 +371,7 @@ def read_known_labels(
 def known_label_column(
     label: str, columns: Collection[str], reading: Reading, features: Collection[str]
 ) -> str | None:
-    """Return the column that holds what is known of a label; None where there is none."""
+    """Return the column with the known values of a label; None if there is none."""
     prefix = reading.get("label_prefix", "")
     names = (f"{LABEL_PREFIX}{label}", f"{prefix}{label}", label)
     return next((name for name in names if name in columns and name not in features), None)
@@ -383,16 +383,16 @@ def known_label_column(
 def _read_matrix(
     place: Path, labels: Sequence[str], columns: Sequence[str]
 ) -> tuple[Dataset, Reading]:
-    """Read a file that holds nothing but numbers and labels."""
+    """Read a file that contains only numbers and labels."""
     format = format_of(place)
     if columns:
         raise DatasetError(
-            f"a file of the format {format} has no columns to name; leave out --text and --ignore",
+            f"a file in the format {format} has no named columns; leave out --text and --ignore",
             path=place,
         )
     if labels and format != "arff":
         raise DatasetError(
-            f"a file of the format {format} says itself what its labels are; leave out --labels",
+            f"a file in the format {format} names its own labels; leave out --labels",
             path=place,
         )
     reading: Reading = {}
@@ -412,14 +412,14 @@ def _check_kind_of_file(place: Path, features: dict[str, str]) -> None:
     is_table = format_of(place) in _TABLES
     if is_table and not features:
         raise DatasetError(
-            "the model learned from a file of numbers without columns (ARFF, LIBSVM), and this is "
-            "a table; give a file of the format it learned from",
+            "the model learned from a file of numbers without columns (ARFF, LIBSVM), but this "
+            "is a table; give a file in the format it learned from",
             path=place,
         )
     if not is_table and features:
         raise DatasetError(
-            f"the model needs a table with the columns {listed(features)}, and this is none; give "
-            "a CSV or Parquet file",
+            f"the model needs a table with the columns {listed(features)}, but this is not a "
+            "table; give a CSV or Parquet file",
             path=place,
         )
 
@@ -431,7 +431,7 @@ def _is_truth(table: Table, column: str) -> bool:
 
 
 def _tag_delimiter(table: Table, column: str) -> str | None:
-    """Return what stands between two tags; None if cells are lists."""
+    """Return the separator between two tags; None if cells are lists."""
     cells = [cell for cell in table.columns[column].to_pylist() if cell not in (None, "")]
     if any(isinstance(cell, list) for cell in cells):
         return None
@@ -443,18 +443,18 @@ def _tag_delimiter(table: Table, column: str) -> str | None:
 
 
 def _check_tags(data: Dataset, table: Table, column: str) -> None:
-    """Refuse a column that lists something else than tags."""
+    """Refuse a column that does not contain tags."""
     n_rows, n_tags = data.Y.shape
     given = int(data.Y.sum(dtype=np.int64))
     if n_tags <= _MANY_TAGS or given >= _ROWS_OF_A_TAG * n_tags:
         return
     others = [name for name in table.names if name != column]
     raise table.error(
-        f"the column {column!r} has {n_tags:,} different tags in {n_rows:,} rows, and a tag is in "
-        f"{given / n_tags:.1f} rows on average; one learns from tags that come again. If they are "
-        "tags, leave out the rare ones with --min-count 5 (in Python min_count=5), or give what "
-        "stands between two tags with --delimiter. If they are not, name another column: "
-        f"{listed(others)}"
+        f"the column {column!r} has {n_tags:,} different tags in {n_rows:,} rows, and a tag is "
+        f"in {given / n_tags:.1f} rows on average, but a model needs tags that occur repeatedly. "
+        "If these are tags, leave out the rare ones with --min-count 5 (in Python min_count=5), "
+        "or give the separator between two tags with --delimiter. If they are not, name another "
+        f"column: {listed(others)}"
     )
 
 
@@ -465,8 +465,8 @@ def _without_rare_labels(data: Dataset, min_count: int | None) -> Dataset:
     kept = np.flatnonzero(rows >= min_count)
     if not len(kept):
         raise DatasetError(
-            f"no label is in {min_count} rows or more, the most frequent one in {rows.max()}; "
-            "give a smaller --min-count",
+            f"no label has {min_count} rows or more; the most frequent one has {rows.max()}. "
+            "Give a smaller --min-count",
             path=data.name,
         )
     return replace(data, Y=data.Y[:, kept], label_names=[data.label_names[int(k)] for k in kept])
@@ -479,6 +479,6 @@ def _without_gaps_in_texts(data: Dataset) -> Dataset:
 
 
 def _fill_texts(frame: pd.DataFrame, kinds: dict[str, str]) -> pd.DataFrame:
-    """Return the table with empty texts where there are none."""
+    """Return the table with missing texts replaced by empty ones."""
     texts = {name: frame[name].fillna("") for name in frame.columns if kinds[name] == "text"}
     return frame.assign(**texts)

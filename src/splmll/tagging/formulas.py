@@ -1,4 +1,4 @@
-"""Cells of a CSV file that a spreadsheet would run as a formula, and how they become text again.
+"""Escaping cells of a CSV file that a spreadsheet would run as formulas.
 
 A cell that begins with ``=``, ``+``, ``-`` or ``@`` is computed when the file is opened, and it may
 well come from someone else: a note, a tag, the name of a label.
@@ -21,17 +21,17 @@ _FORMULA = re.compile(
 
 
 def without_formula(cell: Any) -> Any:
-    """Return a cell that a spreadsheet shows and does not compute.
+    """Return a cell that a spreadsheet shows and does not run as a formula.
 
     Parameters
     ----------
     cell : object
-        What is not a str is returned as it is.
+        Anything that is not a str is returned as it is.
 
     Returns
     -------
     cell : object
-        With an apostrophe before whatever would be computed; numbers stay numbers.
+        With an apostrophe before anything that would be run; numbers stay numbers.
 
     Examples
     --------

@@ -28,8 +28,8 @@ class Measured:
     measures : dict of str to float
         The paper's five measures, see :func:`splmll.evaluate`.
     labels : DataFrame
-        One line per label: ``rows`` that have it, rows for which it was ``predicted``, and its
-        ``f1`` (NaN where no row has it).
+        One line per label: the number of ``rows`` that have it, the number of rows for which it was
+        ``predicted``, and its ``f1`` (NaN if no row has it).
     unknown_labels : list of str
         Labels of these rows that the tagger has never seen; they are not measured.
     how : {"out of fold", "held out", "other rows"}
@@ -37,8 +37,8 @@ class Measured:
         folds, which had not seen it. "held out": a share of the rows, judged by a model of all
         others. "other rows": those given to :meth:`splmll.tagging.Tagger.evaluate`.
     alone : dict of str to float
-        The same measures of the embedding alone, every label by its own prediction: what a plain
-        one-vs-rest model achieves. Empty where it was not measured.
+        The same measures for the embedding alone, with every label predicted on its own: what a
+        plain one-vs-rest model achieves. Empty if it was not measured.
 
     Examples
     --------
@@ -58,14 +58,14 @@ class Measured:
     alone: dict[str, float] = field(default_factory=dict)
 
     def best(self, n: int = 5, least_rows: int = 1) -> pd.DataFrame:
-        """Return the labels with the highest F1, of equal ones the most frequent first.
+        """Return the labels with the highest F1; ties are ordered by frequency.
 
         Parameters
         ----------
         n : int, default=5
             How many.
         least_rows : int, default=1
-            Labels that fewer rows have are left out.
+            Labels with fewer rows are left out.
 
         Returns
         -------
@@ -74,7 +74,7 @@ class Measured:
         return self._by_f1(least_rows, ascending=False).head(n)
 
     def worst(self, n: int = 5, least_rows: int = 1) -> pd.DataFrame:
-        """Return the labels with the lowest F1, of equal ones the most frequent first.
+        """Return the labels with the lowest F1; ties are ordered by frequency.
 
         Parameters
         ----------
@@ -92,7 +92,7 @@ class Measured:
         return enough.sort_values(["f1", "rows"], ascending=[ascending, False], kind="stable")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON can hold it."""
+        """Return everything in a form that JSON can represent."""
         return {
             "how": self.how,
             "rows": self.n_rows,
@@ -161,7 +161,7 @@ def measure(
 
 
 def measure_out_of_fold(found: OutOfFold, label_names: Sequence[str]) -> Measured:
-    """Return how well models did on rows that they had not seen, with and without landmarks.
+    """Return how well models did on unseen rows, with and without landmarks.
 
     Parameters
     ----------

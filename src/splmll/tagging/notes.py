@@ -1,4 +1,4 @@
-"""What is odd about rows but no obstacle to learning from them, a sentence each."""
+"""What is odd about rows but does not prevent learning, one sentence each."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def label_notes(data: Dataset) -> Iterator[str]:
 
 
 def word_notes(without_words: np.ndarray | None) -> Iterator[str]:
-    """Yield how many rows have no word that is known, given which; nothing where all have one.
+    """Yield how many rows have no known word; nothing if all have one.
 
     Examples
     --------

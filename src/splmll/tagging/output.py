@@ -1,7 +1,7 @@
-"""Predictions into a file, some rows at a time, in the form in which the labels were learned.
+"""Writes predictions to a file in chunks, in the form in which the labels were learned.
 
-One column of tags where the training file had one, a column of 0 and 1 for each label where it had
-those. JSON Lines hold the tags of a row as a list in any case.
+If the training file had one column of tags, so does the result; otherwise every label has a column
+of 0 and 1. JSON Lines always have the tags of a row as a list.
 """
 
 from __future__ import annotations
@@ -169,21 +169,21 @@ def prediction_writer(
     as_json: bool = False,
     formulas: bool = False,
 ) -> Iterator[Writer]:
-    """Open a file for predictions, which is there when the block has ended well.
+    """Open a file for predictions, which exists once the block has ended without error.
 
     Parameters
     ----------
     path : Path or None
         A CSV, Parquet or JSON Lines file by its suffix; None writes to the standard output.
     reading : dict
-        How the labels stood in the training file, see :func:`splmll.tagging.read_examples`.
+        How the training file stores its labels, see :func:`splmll.tagging.read_examples`.
     label_names : sequence of str
         All labels.
     as_json : bool, default=False
-        Whether the standard output gets JSON Lines in place of CSV.
+        Whether standard output gets JSON Lines instead of CSV.
     formulas : bool, default=False
-        Whether cells of a CSV file that a spreadsheet would compute stay as they are; by default
-        an apostrophe before them makes them text. Other files always hold what was given.
+        Whether cells of a CSV file that a spreadsheet would run as formulas are left as they are;
+        by default an apostrophe before them makes them text. Other files are never changed.
 
     Yields
     ------
@@ -241,7 +241,7 @@ def check_output(path: Path, source: Path | None = None) -> None:
     >>> check_output(Path("new.csv"), Path("./new.csv"))
     Traceback (most recent call last):
         ...
-    splmll.exceptions.DatasetError: new.csv: this is the file that is read; give another name ...
+    splmll.exceptions.DatasetError: new.csv: this is the input file; give another name ...
     """
     check_suffix(path, _SUFFIXES, "predictions are")
     check_writable(path)
@@ -249,9 +249,7 @@ def check_output(path: Path, source: Path | None = None) -> None:
         return
     both_there = path.exists() and source.exists()
     if path.resolve() == source.resolve() or (both_there and path.samefile(source)):
-        raise DatasetError(
-            "this is the file that is read; give another name for the result", path=path
-        )
+        raise DatasetError("this is the input file; give another name for the result", path=path)
 
 
 def check_suffix(path: Path, suffixes: Sequence[str], what: str) -> None:
@@ -268,7 +266,8 @@ def check_suffix(path: Path, suffixes: Sequence[str], what: str) -> None:
     """
     if path.suffix.lower() not in suffixes:
         raise DatasetError(
-            f"{what} written as {', '.join(suffixes)}; give a name that ends so", path=path
+            f"{what} written as {', '.join(suffixes)}; give a name with one of these suffixes",
+            path=path,
         )
 
 
@@ -301,12 +300,11 @@ def check_folder(folder: Path) -> None:
     """
     there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
     if not there.is_dir():
-        raise DatasetError(
-            "this is a file, not a folder; give another place to write to", path=there
-        )
+        raise DatasetError("this is a file, not a folder; give another path", path=there)
     if not os.access(there, os.W_OK | os.X_OK):
         raise DatasetError(
-            "you may not write to this folder; give another place, or change its permissions",
+            "you do not have permission to write to this folder; give another path, or change "
+            "its permissions",
             path=there,
         )
 

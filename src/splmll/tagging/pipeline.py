@@ -49,25 +49,25 @@ def build_pipeline(
     Parameters
     ----------
     data : Dataset
-        Its columns decide about the first step.
+        Its columns determine the first step.
     method : str, default="SPL-MLL"
-        A name of :data:`splmll.catalogue.CATALOGUE`; upper and lower case are the
-        same.
+        A name from :data:`splmll.catalogue.CATALOGUE`; case does not matter.
     n_landmarks : int, optional
         Number of landmarks, for methods that have them.
     threshold : float or str, optional
-        When a score becomes a label, see :mod:`splmll.thresholds`; by default the method's rule.
+        The rule that turns scores into labels, see :mod:`splmll.thresholds`; by default the
+        method's own.
     random_state : int, default=0
         Seed.
     n_jobs : int, optional
-        How much the method does at the same time, where it can.
+        Number of parallel jobs, if the method supports it.
     device : str, optional
-        Where networks are trained: "cpu", "cuda", "auto" for a GPU where there is one.
+        Where networks are trained: "cpu", "cuda", or "auto" for a GPU if there is one.
     settings : mapping of str to Any, optional
         Other parameters of the method by name, such as ``{"embedding": "mlp",
         "embedding.dropout": 0.2}``.
     words : Words, optional
-        How texts become features; by default as suits their length.
+        How texts become features; by default depends on their length.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def build_pipeline(
             name for name in CATALOGUE if "n_landmarks" in CATALOGUE[name].make().get_params()
         ]
         raise ValueError(
-            f"The method {name} has no landmarks to count; leave their number out, or take one of "
+            f"The method {name} has no landmarks; leave out their number, or use one of "
             f"{', '.join(with_landmarks)}."
         )
     given = {key: value for key, value in choices.items() if key in there and value is not None}
@@ -164,8 +164,10 @@ def _set_device(estimator: Any, name: str, device: str) -> None:
         remedy = "leave out --device"
         if has_embedding:
             name = f"{name} with its embedding {type(estimator.embedding).__name__}"
-            remedy += ", or ask for the network with --set embedding=mlp"
-        raise ValueError(f"{name} trains no network, so it has no use for {device!r}; {remedy}.")
+            remedy += ", or choose the network with --set embedding=mlp"
+        raise ValueError(
+            f"{name} trains no network, so it cannot use the device {device!r}; {remedy}."
+        )
     estimator.set_params(**dict.fromkeys(parameters, device))
 
 

@@ -23,8 +23,8 @@ def checked_rows(rows: Any, feature_names: Sequence[str], kinds: dict[str, str])
         check_columns(feature_names, rows.columns)
     elif rows.shape[1] != len(feature_names):
         raise ValueError(
-            f"These rows have {rows.shape[1]} features, the model has {len(feature_names)}; give "
-            "rows with the features that it learned from."
+            f"These rows have {rows.shape[1]} features, but the model has {len(feature_names)}; "
+            "give rows with the features it learned from."
         )
     if not kinds:
         return rows[list(feature_names)].to_numpy() if isinstance(rows, pd.DataFrame) else rows
@@ -39,7 +39,7 @@ def _column(values: pd.Series, kind: str) -> pd.Series:
             return pd.to_numeric(values).astype(float)
         except (ValueError, TypeError) as error:
             raise ValueError(
-                f"The column {values.name!r} must hold numbers: {error}. Correct it."
+                f"The column {values.name!r} must contain numbers: {error}. Correct it."
             ) from error
     # A missing category is one of its own, a missing text has no words.
     words = values.astype(object).where(values.notna(), "").map(str)
@@ -79,9 +79,9 @@ def check_size(X: Any, names: Sequence[str], path: Any, first: int = 0) -> None:
         row, column = (int(part[0]) for part in (abs(values) > MOST_NUMBER).nonzero())
     name = names[numeric[column]]
     raise DatasetError(
-        f"row {first + row + 1}: the column {name!r} holds {values[row, column]:g}, and "
-        f"models compute with numbers up to {MOST_NUMBER:g}; correct it, give the column in "
-        "another unit, or leave it out",
+        f"row {first + row + 1}: the column {name!r} contains {values[row, column]:g}, but "
+        f"models can only use numbers up to {MOST_NUMBER:g}; correct it, change the unit of the "
+        "column, or leave it out",
         path=path,
     )
 

@@ -1,4 +1,4 @@
-"""Labels, scores and explanations of rows, for which a method looks at the rows once."""
+"""Labels, scores and explanations of rows, from a single pass over the rows."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Carriers = list[dict[str, dict[str, float]]]
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """What a method found out about rows.
+    """What a method predicted for rows.
 
     Attributes
     ----------
     labels : ndarray of shape (n_rows, n_labels)
         The predicted labels, 0 or 1.
     probabilities : ndarray of shape (n_rows, n_labels)
-        How sure each label is, from 0 to 1.
+        The score of each label, from 0 to 1.
     landmarks : ndarray of shape (n_rows, n_landmarks), optional
         What SPL-MLL predicted for its landmarks, from which everything else follows.
     """

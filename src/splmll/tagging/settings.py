@@ -1,7 +1,7 @@
 """Settings of a method as people type them, checked before anyone waits for a fit.
 
-A name that the method does not have, a word where it wants a number and a device that is not there
-are refused with what there is.
+Unknown names, words in place of numbers and missing devices are refused, and the message lists what
+is available.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def read_setting(text: str) -> tuple[str, Any]:
     """
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
-        raise ValueError(f"{text!r} is no setting; write it as NAME=VALUE, such as cv=3.")
+        raise ValueError(f"{text!r} is not a setting; write it as NAME=VALUE, such as cv=3.")
     return name.strip(), read_value(value.strip())
 
 
@@ -114,9 +114,7 @@ def checked_settings(estimator: Any, method: str, settings: Mapping[str, Any]) -
     for name, value in chosen.items():
         option = "device" if name.endswith("__device") else name
         if option in _OWN_OPTIONS:
-            raise ValueError(
-                f"The setting {name!r} has an option of its own: {_OWN_OPTIONS[option]}."
-            )
+            raise ValueError(f"The setting {name!r} has its own option: {_OWN_OPTIONS[option]}.")
         if name not in known:
             part = name.rpartition("__")[0]
             there = [
@@ -147,8 +145,8 @@ def embedding_as_object(model: SPLMLL) -> None:
     given = model.embedding
     if isinstance(given, str) and given == "auto":
         raise ValueError(
-            "With embedding=auto the features decide which embedding is taken, so its settings are "
-            "not known yet; say which one you mean with --set embedding=NAME, one of "
+            "With embedding=auto the embedding depends on the features, so its settings are not "
+            "known yet; choose one with --set embedding=NAME, one of "
             f"{', '.join(EMBEDDING_NAMES)}."
         )
     if isinstance(given, list | tuple):
@@ -166,7 +164,7 @@ def check_device(name: str) -> None:
     >>> check_device("toaster")
     Traceback (most recent call last):
         ...
-    ValueError: There is no device 'toaster' here; there is auto, cpu...
+    ValueError: There is no device 'toaster' here; available are auto, cpu...
     """
     if name == "auto":
         return
@@ -179,21 +177,23 @@ def check_device(name: str) -> None:
         there += [f"cuda:{number}" for number in range(torch.cuda.device_count())]
         there += ["mps"] if torch.backends.mps.is_available() else []
         raise ValueError(
-            f"There is no device {name!r} here; there is {', '.join(there)}."
+            f"There is no device {name!r} here; available are {', '.join(there)}."
         ) from error
 
 
 def _check_type(estimator: Any, name: str, value: Any) -> None:
-    """Refuse a word for a number: most methods would only stumble over it much later."""
+    """Refuse a word for a number: most methods would only fail much later."""
     parameter = signature(type(estimator).__init__).parameters.get(name)
     if parameter is None:
         return  # of a part of the method, which checks its own
     default, takes = parameter.default, str(parameter.annotation)
     free = "str" in takes or "Any" in takes
     if isinstance(default, bool) and not isinstance(value, bool):
-        raise ValueError(f"The setting {name!r} is true or false, not {value!r}.")
+        raise ValueError(f"The setting {name!r} must be true or false, not {value!r}.")
     is_number = isinstance(default, Real) and not isinstance(default, bool)
     none_allowed = "None" in takes and value is None
     wrong = not isinstance(value, Real) or isinstance(value, bool)
     if is_number and not free and not none_allowed and wrong:
-        raise ValueError(f"The setting {name!r} is a number such as {default!r}, not {value!r}.")
+        raise ValueError(
+            f"The setting {name!r} must be a number such as {default!r}, not {value!r}."
+        )

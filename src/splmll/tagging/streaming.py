@@ -1,8 +1,8 @@
-"""A tagger from a table that is larger than memory: some rows at a time, pass after pass.
+"""A tagger from a table that is larger than memory: chunk by chunk, pass after pass.
 
-The first pass finds the labels and what each column is, the second one how frequent words are, how
-large numbers and which categories there are; then the classifiers learn. Words are hashed, so no
-vocabulary is kept. The tagger that comes out is like any other.
+The first pass finds the labels and the kinds of columns; the second one counts words, measures
+numbers and collects categories; then the classifiers learn. Words are hashed, so no vocabulary is
+kept. The result is a tagger like any other.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def fit_stream(
     r"""Learn to tag from a table of any size.
 
     The method is SPL-MLL with linear classifiers that learn by stochastic gradient descent, so rows
-    should stand in random order. Memory does not depend on the number of rows.
+    should be in random order. Memory does not depend on the number of rows.
 
     Parameters
     ----------
@@ -76,15 +76,15 @@ def fit_stream(
         One column that lists the tags of a row, several columns of zeros and ones, or a prefix of
         such columns with a star (``is_*``).
     delimiter : str, optional
-        What stands between two tags; by default it is found out.
+        The separator between two tags; detected by default.
     text : sequence of str
-        Columns that are texts, if that is not seen by their words.
+        Columns that are texts, if this cannot be detected from their words.
     ignore : sequence of str
-        Columns that say nothing about the labels, such as numbers of rows.
+        Columns that say nothing about the labels, such as row numbers.
     n_landmarks, threshold, random_state, n_jobs
         Parameters of :class:`splmll.SPLMLL`.
     on_progress : callable, optional
-        Told what is being done and which share of the work is done, from 0 to 1.
+        Called with what is being done and the share that is done, from 0 to 1.
 
     Returns
     -------
@@ -111,8 +111,8 @@ def fit_stream(
     table = _described(path, labels, delimiter, text, ignore, tell)
     if table.n_rows < MIN_ROWS:
         raise DatasetError(
-            f"{table.n_rows} rows are too few to learn from some and to measure on others; give "
-            f"at least {MIN_ROWS}",
+            f"{table.n_rows} rows are too few to learn from some and measure on others; give at "
+            f"least {MIN_ROWS}",
             path=path,
         )
     model = SPLMLL(Stochastic(), n_landmarks=n_landmarks, random_state=random_state, n_jobs=n_jobs)
@@ -206,8 +206,8 @@ def _described(
     place = existing_file(path)
     if format_of(place) not in _TABLES:
         raise DatasetError(
-            "only tables are read some rows at a time; give a CSV, TSV or Parquet file, or read "
-            "this one as a whole, without --stream (in Python with read_examples)",
+            "only tables can be read in chunks; give a CSV, TSV or Parquet file, or read this "
+            "one as a whole, without --stream (in Python with read_examples)",
             path=path,
         )
     reading: dict[str, Any] = {}
@@ -273,9 +273,9 @@ def _weighed(table: StreamedTable, chunks: Iterator[Chunk]) -> ColumnTransformer
             counts[name].update(rows[name])
             if len(counts[name]) > MOST_DISTINCT:
                 raise chunk.error(
-                    f"the column {name!r} holds more than {MOST_DISTINCT} different values, too "
-                    f"many for categories; take it as text with --text {name}, or leave it out "
-                    f"with --ignore {name}"
+                    f"the column {name} has more than {MOST_DISTINCT} different values, too many "
+                    f"for categories; read it as text with --text {name}, or leave it out with "
+                    f"--ignore {name}"
                 )
         if numeric:
             scaler.partial_fit(rows[numeric])

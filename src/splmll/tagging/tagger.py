@@ -1,7 +1,7 @@
-"""Tagger: a pipeline with what one has to know to use it on another day.
+"""Tagger: a fitted pipeline with everything needed to use it later.
 
-It knows its columns and labels by name, how well it did on rows it had not seen, and how to read
-and write files like the one it learned from.
+It knows its columns and labels by name, how well it did on unseen rows, and how to read and write
+files like the one it learned from.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _LEAST_CARRIED = 0.05  # ... if it adds at least so much to their scores
 _SHARE_HELD_OUT = 0.2  # where a method has no out-of-fold scores
 
 Progress = Callable[[str, float | None], object]
-"""(what is being done, share of it that is done, None where that is not known) -> ignored."""
+"""(what is being done, share that is done or None if it is not known) -> ignored."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +85,7 @@ class Tagged:
     without_words: np.ndarray | None = None
 
     def above(self, threshold: float | None, known: np.ndarray | None = None) -> pd.DataFrame:
-        """Return the labels with at least this score, in place of those of the method's rule.
+        """Return the labels with at least this score, instead of using the method's rule.
 
         Parameters
         ----------
@@ -118,7 +118,7 @@ class Tagged:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tagger:
-    """A fitted pipeline that gives rows of a table their labels.
+    """A fitted pipeline that predicts the labels of rows of a table.
 
     Made by :meth:`fit` or :meth:`load`.
 
@@ -135,13 +135,13 @@ class Tagger:
     column_kinds : dict of str to str
         Column -> "text", "categorical" or "numeric"; empty for a matrix of numbers.
     reading : dict
-        How the labels stood in the file, see :func:`read_examples`.
+        How the file stores its labels, see :func:`read_examples`.
     n_rows : int
         Number of rows it learned from.
     fit_seconds : float
         How long the fit on all rows took.
     measured : Measured
-        How well models did on rows they had not seen; its ``how`` says which models and rows.
+        How well models did on unseen rows; its ``how`` says which models and rows.
 
     Examples
     --------
@@ -192,13 +192,14 @@ class Tagger:
     ) -> Tagger:
         """Learn from rows, and measure on rows that a model has not seen.
 
-        SPL-MLL learns once. It predicts each row by models of other folds anyway, and these
-        out-of-fold scores are the measure: of all rows, by models that saw fewer rows than the
-        tagger, so if anything a little low. Words are counted in all rows first, which tells
-        those models how frequent a word is, but nothing about labels.
+        SPL-MLL learns once. It predicts each row with models of the other folds anyway, and the
+        measures are computed from these out-of-fold scores. They cover all rows and come from
+        models that saw fewer rows than the tagger, so if anything they are a little pessimistic.
+        Words are counted in all rows first, which tells those models how frequent a word is, but
+        nothing about labels.
 
-        Other methods have no such scores. They learn twice: without a fifth of the rows, to measure
-        on it, and then from all rows.
+        Other methods have no such scores. They learn twice: first without a fifth of the rows, to
+        measure on it, and then from all rows.
 
         Parameters
         ----------
@@ -207,17 +208,17 @@ class Tagger:
         method, n_landmarks, threshold, random_state, n_jobs, device, settings, words
             See ``splmll.tagging.pipeline.build_pipeline``.
         test_size : float, optional
-            Share of the rows to hold out and measure on, whatever the method; they have the labels
-            in the same proportions. The tagger learns from all rows in the end.
+            Share of the rows to hold out and measure on, whatever the method, stratified by labels.
+            In the end, the tagger learns from all rows.
         reading : dict, optional
-            What :func:`read_examples` returned, to read and write other files alike.
+            What :func:`read_examples` returned, to read and write other files in the same way.
         on_cost : callable, optional
-            Told what a fit of SPL-MLL will cost, each time before it begins. A fit that needs more
-            memory than there is is refused.
+            Called with the expected cost of a fit of SPL-MLL before it starts. A fit that needs
+            more memory than there is raises an error.
         on_progress : callable, optional
-            Told what is being done, and which share of it is done (None: not known).
+            Called with what is being done and the share that is done (None: not known).
         on_note : callable, optional
-            Told, a sentence each, what is odd about the rows but no obstacle.
+            Called with one sentence for each oddity that does not prevent learning.
 
         Returns
         -------
@@ -227,8 +228,8 @@ class Tagger:
         check_enough_rows(data)
         if test_size is not None and not 0 < test_size < 1:
             raise ValueError(
-                f"The share of rows to hold out is {test_size:g}; give one between 0 and 1, such "
-                "as 0.2."
+                "The share of rows to hold out must be between 0 and 1, such as 0.2, not "
+                f"{test_size:g}."
             )
         pipeline = build_pipeline(
             data,
@@ -281,13 +282,13 @@ class Tagger:
         )
 
     def refit(self, data: Dataset, *, on_progress: Progress | None = None) -> Tagger:
-        """Learn anew from other rows: the same columns, labels, method and settings.
+        """Learn again from other rows, with the same columns, labels, method and settings.
 
         Parameters
         ----------
         data : Dataset
-            Rows with labels, NaN where one is not known. Labels that the tagger does not have are
-            left out.
+            Rows with labels; NaN means not known. Labels that the tagger does not have are left
+            out.
         on_progress : callable, optional
             As in :meth:`fit`.
 
@@ -324,14 +325,14 @@ class Tagger:
     # Using -----------------------------------------------------------------
 
     def tag(self, rows: Any, *, explain: bool = False, most: int = 3) -> Tagged:
-        """Return labels and scores of rows and, if asked, what carried them; in one pass.
+        """Return labels, scores and, if requested, explanations of rows in one pass.
 
         Parameters
         ----------
         rows : DataFrame, array or sparse matrix
             As in :meth:`predict`.
         explain : bool, default=False
-            Whether to say which landmarks carried the labels.
+            Whether to name the landmarks behind the labels.
         most : int, default=3
             How many landmarks to name for a label.
 
@@ -370,8 +371,8 @@ class Tagger:
         Parameters
         ----------
         rows : DataFrame, array or sparse matrix
-            The columns by name, in any order and with others between; or a matrix with the
-            features in the order of ``feature_names``.
+            The columns by name, in any order, possibly with others; or a matrix with the features
+            in the order of ``feature_names``.
 
         Returns
         -------
@@ -386,9 +387,9 @@ class Tagger:
         return [[self.label_names[k] for k in np.flatnonzero(row)] for row in labels]
 
     def scores(self, rows: Any) -> pd.DataFrame:
-        """Return how sure each label is, from 0 to 1, one column for each.
+        """Return the score of each label, from 0 to 1, one column per label.
 
-        With a single threshold a label is predicted from 0.5 on. Whether the numbers are
+        With a single threshold, a label is predicted from 0.5. Whether the numbers are
         probabilities depends on the method.
         """
         return self._frame(self.pipeline.predict_proba(self._checked(rows)), rows)
@@ -433,14 +434,14 @@ class Tagger:
     # Landmarks -------------------------------------------------------------
 
     def explain(self, rows: Any, row: int = 0, *, only_predicted: bool = True) -> pd.DataFrame:
-        """Return which landmarks carried which label of one row.
+        """Return what the landmarks added to the labels of one row.
 
         Parameters
         ----------
         rows : DataFrame, array or sparse matrix
             As in :meth:`predict`.
         row : int, default=0
-            Number of the row, from 0.
+            Number of the row, counted from 0.
         only_predicted : bool, default=True
             Whether to leave out labels that are not predicted.
 
@@ -451,7 +452,9 @@ class Tagger:
         """
         n_rows = rows.shape[0]
         if not 0 <= row < n_rows:
-            raise ValueError(f"There is no row {row} in {n_rows} rows; give 0 to {n_rows - 1}.")
+            raise ValueError(
+                f"There is no row {row}: there are {n_rows} rows; give 0 to {n_rows - 1}."
+            )
         found = self._landmark_model().explain(
             self._features(self._checked(take_rows(rows, [row])))
         )
@@ -465,7 +468,7 @@ class Tagger:
         return named.to_frame(only_predicted=only_predicted)
 
     def carriers(self, rows: Any, most: int = 3) -> Carriers:
-        """Return for every row its labels and the landmarks that carried each of them.
+        """Return for every row its labels and the landmarks behind each of them.
 
         Parameters
         ----------
@@ -487,7 +490,7 @@ class Tagger:
     def landmark_path(self, data: Dataset) -> LandmarkPath:
         """Return what each number of landmarks would achieve, measured out of fold.
 
-        The embedding is learned anew, so it takes as long as a fit.
+        The embedding is learned again, so this takes as long as a fit.
 
         Parameters
         ----------
@@ -513,9 +516,9 @@ class Tagger:
         Returns
         -------
         frame : DataFrame
-            ``strength``, the share of the variance of all labels that the landmark adds to those
-            before it; its predictability and representativeness; and the other labels that it
-            carries most ("not x" where it speaks against x).
+            ``strength``, the share of the variance of all labels that the landmark explains in
+            addition to those before it; its predictability and representativeness; and the other
+            labels that it carries most ("not x" if it counts against x).
         """
         model = self._landmark_model()
         numbers = np.asarray(model.landmarks_, dtype=int)
@@ -542,19 +545,19 @@ class Tagger:
         )
 
     def complete(self, rows: Any, known: Any) -> Tagged:
-        """Return all labels, from the rows and from what is known of some of their labels.
+        """Return all labels, from the rows and the known labels.
 
         Parameters
         ----------
         rows : DataFrame, array or sparse matrix
             As in :meth:`predict`.
         known : DataFrame or array of shape (n_rows, n_labels)
-            0 or 1, NaN where a label is not known; a DataFrame may leave labels out.
+            0 or 1, or NaN if a label is not known; a DataFrame may omit labels.
 
         Returns
         -------
         tagged : Tagged
-            What is known keeps its value. Other labels count from a score of 0.5 on, where the
+            Known labels keep their values. Other labels are predicted from a score of 0.5 if the
             method has a single threshold.
 
         Examples
@@ -582,12 +585,12 @@ class Tagger:
         )
 
     def recover(self, answers: pd.DataFrame) -> pd.DataFrame:
-        """Complete all labels where people looked only at the landmarks.
+        """Fill in all labels from answers about the landmarks alone.
 
         Parameters
         ----------
         answers : DataFrame
-            One column for each landmark, 0 or 1; NaN where nobody looked.
+            One column for each landmark, 0 or 1; NaN if not known.
 
         Returns
         -------
@@ -598,7 +601,7 @@ class Tagger:
         return self._frame(dense(model.recover(known)), answers)
 
     def recover_scores(self, answers: pd.DataFrame) -> pd.DataFrame:
-        """Return how sure each label is that :meth:`recover` completes, from 0 to 1.
+        """Return the scores of the labels that :meth:`recover` fills in, from 0 to 1.
 
         Parameters
         ----------
@@ -608,7 +611,7 @@ class Tagger:
         Returns
         -------
         scores : DataFrame
-            Labels count from 0.5 on; known landmarks are 0 or 1.
+            Labels are predicted from 0.5; known landmarks are 0 or 1.
         """
         model, known = self._landmark_model(), self._known_landmarks(answers)
         return self._frame(model.completion_.probabilities(known), answers)
@@ -629,11 +632,11 @@ class Tagger:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Tagger:
-        """Read a tagger that :meth:`save` has written; nothing from the file is executed."""
+        """Read a tagger written by :meth:`save`; no code from the file is run."""
         if Path(path).is_dir() and not (Path(path) / MANIFEST).exists():
             raise ModelFileError(
-                f"{path}: there is no model in this folder. Give the one that `splmll fit` wrote, "
-                "or Tagger.save()."
+                f"{path}: there is no model in this folder. Give one written by `splmll fit` or "
+                "Tagger.save()."
             )
         return cls.from_parts(load_parts(path), path)
 
@@ -655,8 +658,8 @@ class Tagger:
         held = dict(parts) if isinstance(parts, dict) else parts
         if not isinstance(held, dict) or held.pop("holds", None) != _MARK:
             raise ModelFileError(
-                f"{path}: this model knows nothing of columns and labels. Make one that does with "
-                "`splmll fit`, or in Python with Tagger.fit(...).save(path)."
+                f"{path}: this model does not know its columns and labels. Make one that does "
+                "with `splmll fit`, or in Python with Tagger.fit(...).save(path)."
             )
         try:
             # Earlier versions always held rows out, and named what they wrote accordingly.
@@ -683,8 +686,8 @@ class Tagger:
     def _landmark_model(self) -> SPLMLL:
         if not self.has_landmarks:
             raise ValueError(
-                f"The method {self.method} of this model has no landmarks that explain and recover "
-                f"labels; fit one with the method {DEFAULT_METHOD}."
+                f"The method {self.method} of this model has no landmarks to explain and recover "
+                f"labels; fit a model with the method {DEFAULT_METHOD}."
             )
         return self.pipeline[-1]
 
@@ -700,9 +703,8 @@ class Tagger:
         pairs = [(j, position[name]) for j, name in enumerate(data.label_names) if name in position]
         if not pairs:
             raise DatasetError(
-                "none of its labels is one that the model knows, for instance "
-                f"{data.label_names[0]!r} is not; give rows with labels such as "
-                f"{self.label_names[0]!r}",
+                f"the model knows none of its labels, such as {data.label_names[0]!r}; give rows "
+                f"with labels such as {self.label_names[0]!r}",
                 path=data.name,
             )
         sources, targets = zip(*pairs)
@@ -735,12 +737,12 @@ class Tagger:
 
 
 def check_enough_rows(data: Dataset) -> None:
-    """Raise DatasetError where rows are too few to learn from some and to measure on others."""
+    """Raise DatasetError if there are too few rows to learn from and to measure on."""
     n_rows = data.X.shape[0]
     if n_rows < MIN_ROWS:
         raise DatasetError(
-            f"{n_rows} rows are too few to learn from some and to measure on others; give at "
-            f"least {MIN_ROWS}",
+            f"{n_rows} rows are too few to learn from some and measure on others; give at least "
+            f"{MIN_ROWS}",
             path=data.name,
         )
 
@@ -748,23 +750,23 @@ def check_enough_rows(data: Dataset) -> None:
 def _check_takes_unknown(
     data: Dataset, estimator: Any, method: str, test_size: float | None
 ) -> None:
-    """Refuse unknown labels where a method has no use for them."""
+    """Refuse unknown labels if the method cannot handle them."""
     if test_size is not None:
         raise DatasetError(
-            "some labels are not known, so no rows can be held out in proportion; leave out "
+            "some labels are not known, so rows cannot be held out by stratification; leave out "
             "--test-size (in Python test_size): SPL-MLL measures out of fold",
             path=data.name,
         )
     if not has_landmarks(estimator):
         raise DatasetError(
-            f"some labels are not known, and {known_method(method)} needs them all; fill them in, "
-            f"or take the method {DEFAULT_METHOD}",
+            f"some labels are not known, but {known_method(method)} needs all of them; fill them "
+            f"in, or use the method {DEFAULT_METHOD}",
             path=data.name,
         )
 
 
 class _Learning:
-    """Fits pipelines to rows of one data set, and says what it does."""
+    """Fits pipelines to rows of one data set, and reports progress."""
 
     def __init__(
         self,

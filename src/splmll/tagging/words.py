@@ -1,7 +1,7 @@
 """Words of texts as features: all of them, weighted by TF-IDF, from any number of text columns.
 
-The columns of a row are one text: a word says the same in a title and in a body. Short texts are
-read more closely, because there a single word has little company to be understood by.
+The columns of a row form one text: a word means the same in a title and in a body. Short texts get
+more features, because a single word there has little context.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class NoWordsError(ValueError):
     Attributes
     ----------
     column : str
-        Its name, or its number where it has none.
+        Its name, or its number if it has none.
     empty : bool
-        Whether there is nothing in it at all.
+        Whether it is completely empty.
     """
 
     def __init__(self, column: str, empty: bool) -> None:
@@ -58,23 +58,22 @@ class NoWordsError(ValueError):
 class Words(TransformerMixin, CheckedParameters):
     """The words of text columns, weighted by TF-IDF with logarithmic counts.
 
-    Words that only one row has are left out; in tables of fewer than 100 rows all are kept. Accents
-    and upper case make no difference. No word is left out because it is frequent: its weight is
+    Words that occur in only one row are left out; in tables with fewer than 100 rows, all words are
+    kept. Accents and case make no difference. Frequent words are kept, because their weight is
     small anyway.
 
     Parameters
     ----------
     short : bool or "auto", default="auto"
-        Whether to read closely, as pays in short texts: words of a single letter, punctuation marks
-        and pairs of neighbours are features, too. "auto": if texts have fewer than 15 words on
+        Whether words of a single letter, punctuation marks and pairs of neighbouring words are
+        features, too, which helps in short texts. "auto": if texts have fewer than 15 words on
         average.
     characters : bool or "auto", default="auto"
-        Whether pieces of words, of 3 to 5 characters, are features, too. They pay, but in long
+        Whether pieces of words, of 3 to 5 characters, are features, too. They help, but in long
         texts a fit takes ten times as long. "auto": in short texts.
     hashed : bool or "auto", default="auto"
-        Whether features are found by hashing into 2**20 places, where two words may fall into the
-        same one, in place of a vocabulary that has to fit into memory. "auto": beyond 300 million
-        characters.
+        Whether words are hashed into 2**20 buckets, which two words may share, instead of being
+        kept in a vocabulary that has to fit into memory. "auto": beyond 300 million characters.
 
     Attributes
     ----------
@@ -113,7 +112,7 @@ class Words(TransformerMixin, CheckedParameters):
         self.hashed = hashed
 
     def fit(self, X: Any, y: Any = None) -> Words:
-        """Learn which words there are.
+        """Learn the words.
 
         Parameters
         ----------
@@ -134,7 +133,7 @@ class Words(TransformerMixin, CheckedParameters):
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **_: Any) -> sparse.csr_array:
-        """Learn which words there are and return those of these rows, see :meth:`transform`."""
+        """Learn the words and return the weights of these rows, see :meth:`transform`."""
         self._validate_params()
         columns = _columns(X)
         texts = _joined(columns)
@@ -151,18 +150,18 @@ class Words(TransformerMixin, CheckedParameters):
         return _beside(found)
 
     def begin(self, X: Any, n_rows: int, n_features: int) -> None:
-        """Begin with the first of many rows that come some at a time; words are hashed.
+        """Begin with the first of many rows that come in chunks; words are hashed.
 
-        :meth:`tally` counts the words of some rows after the other, and :meth:`settle` ends it.
+        :meth:`tally` counts the words of one chunk after the other, and :meth:`settle` finishes.
 
         Parameters
         ----------
         X : DataFrame or array of str of shape (some rows, n_columns)
-            The first rows; by them it is chosen how closely texts are read.
+            The first rows, which decide what becomes a feature.
         n_rows : int
             Number of all rows.
         n_features : int
-            Number of places that words are hashed into.
+            Number of buckets that words are hashed into.
         """
         self.set_params(hashed=True)
         self._validate_params()
@@ -181,14 +180,14 @@ class Words(TransformerMixin, CheckedParameters):
             rows_with += each.rows_with(texts)
 
     def settle(self) -> Words:
-        """Weigh the words by how many rows have them."""
+        """Weight the words by the number of rows that have them."""
         for each, rows_with in zip(self.vectorizers_, self._rows_with, strict=True):
             each.weigh(rows_with, self._n_rows)
         del self._rows_with, self._n_rows
         return self
 
     def _choose(self, columns: dict[str, list[str]], texts: list[str], n_rows: int) -> None:
-        """Choose how closely texts are read, and by what."""
+        """Choose the features and the vectorizers."""
         self.n_features_in_ = len(columns)
         self.short_ = _mean_words(texts) < SHORT_TEXT if self.short == "auto" else bool(self.short)
         self.characters_ = self.short_ if self.characters == "auto" else bool(self.characters)
@@ -248,21 +247,21 @@ class Words(TransformerMixin, CheckedParameters):
 
 
 class HashedWords(BaseEstimator):
-    """TF-IDF without a vocabulary: every word has its place by hashing.
+    """TF-IDF without a vocabulary: every word is hashed into a bucket.
 
     Parameters
     ----------
     analyzer, token_pattern, ngram_range
         What is counted, see :class:`sklearn.feature_extraction.text.HashingVectorizer`.
     min_df : int, default=1
-        Places that fewer rows use are left out.
+        Buckets that fewer rows use are left out.
     n_features : int, default=2**20
-        Number of places.
+        Number of buckets.
 
     Attributes
     ----------
     kept_ : ndarray of int
-        The places that are features.
+        The buckets that are features.
     idf_ : ndarray
         The weight of each: scikit-learn's inverse document frequency.
 
@@ -290,7 +289,7 @@ class HashedWords(BaseEstimator):
         self.n_features = n_features
 
     def fit_transform(self, texts: Iterable[str]) -> sparse.csr_array:
-        """Learn the weights of the places and return those of these texts."""
+        """Learn the weights of the buckets and return those of these texts."""
         counts = self._counts(texts)
         self.weigh(np.bincount(counts.indices, minlength=self.n_features), counts.shape[0])
         return self._weighted(counts)
@@ -300,11 +299,11 @@ class HashedWords(BaseEstimator):
         return self._weighted(self._counts(texts))
 
     def rows_with(self, texts: Iterable[str]) -> np.ndarray:
-        """Return how many of these texts use each place."""
+        """Return how many of these texts use each bucket."""
         return np.bincount(self._counts(texts).indices, minlength=self.n_features)
 
     def weigh(self, rows_with: np.ndarray, n_rows: int) -> None:
-        """Learn the weights of the places from how many of all rows use each."""
+        """Learn the weights of the buckets from how many of all rows use each."""
         self.kept_ = np.flatnonzero(rows_with >= self.min_df)
         if not len(self.kept_):
             raise ValueError("no word is left")  # as scikit-learn does for an empty vocabulary
@@ -316,7 +315,7 @@ class HashedWords(BaseEstimator):
         return sparse.csr_array(normalize(weights))
 
     def get_feature_names_out(self) -> np.ndarray:
-        """Return the numbers of the places."""
+        """Return the numbers of the buckets."""
         return np.array([f"#{place}" for place in self.kept_], dtype=object)
 
     def _counts(self, texts: Iterable[str]) -> Any:

@@ -15,13 +15,12 @@ import pandas as pd
 from scipy import stats
 
 from splmll.experiments.benchmark.suite import SETS
-from splmll.experiments.statistics import Ranks, nemenyi_test
+from splmll.experiments.statistics import LEVEL, Ranks, largest_complete, nemenyi_test
 from splmll.metrics import MEASURES, PAPER_MEASURES
 
 REFERENCE = "SPL-MLL"
 #: One classifier for each label, none of which knows of the others.
 INDEPENDENT = ("OvR LinearSVC", "OvR LogisticRegression")
-LEVEL = 0.05
 # What the project wants of its own method.
 WANTED_FRONTS, WANTED_BEATEN = 10, 15
 
@@ -108,14 +107,7 @@ class Standing:
     @cached_property
     def data(self) -> list[str]:
         """The sets on which methods are ranked: those that give the largest complete table."""
-        coverage = self.attempted.sum(axis=1).sort_values(ascending=False, kind="stable")
-        best, chosen = 0, []
-        for count in range(1, len(coverage) + 1):
-            sets = list(coverage.index[:count])
-            there = self.attempted.loc[sets].all()
-            size = count * int(there.sum())
-            if size >= best and (self.reference not in there.index or there[self.reference]):
-                best, chosen = size, sets
+        chosen = largest_complete(self.attempted, self.reference)
         return [name for name in self.attempted.index if name in chosen]
 
     @cached_property
@@ -169,7 +161,7 @@ class Standing:
         """Return the difference of average ranks that Nemenyi's test calls significant."""
         if len(self.data) < 2 or len(self.methods) < 2:
             return float("nan")
-        return nemenyi_test(self.ranks(measure), LEVEL).critical_difference
+        return nemenyi_test(self.ranks(measure)).critical_difference
 
     def against(self) -> pd.DataFrame:
         """Return wins, ties and losses of the reference, and whether it differs from each method.

@@ -202,8 +202,6 @@ class Benchmark:
         scheduler: str | None = None,
         retry_failed: bool = False,
         redo: Sequence[str] = (),
-        progress: bool = True,
-        verbose: bool = False,
     ) -> pd.DataFrame:
         """Run what is missing and return the tidy table of all that the folder has.
 
@@ -217,8 +215,6 @@ class Benchmark:
             Run cells again that failed or exceeded a limit.
         redo : sequence of str, default=()
             Methods whose results are thrown away first, those of this benchmark's cells.
-        progress, verbose : bool
-            As in :meth:`splmll.experiments.runner.Experiment.run`.
 
         Returns
         -------
@@ -235,8 +231,6 @@ class Benchmark:
             joblib.cpu_count() if n_jobs is None else n_jobs,
             scheduler=scheduler,
             retry_failed=retry_failed,
-            progress=progress,
-            verbose=verbose,
         )
         return tidy(store)
 

@@ -10,31 +10,34 @@ import hashlib
 import html
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from splmll.experiments.contestants import CONTESTANTS
+from splmll.experiments.differences import difference_table
 from splmll.experiments.protocol import PROTOCOLS
+from splmll.experiments.report import page
 from splmll.experiments.report.landmarks import FittedModel, landmark_section
-from splmll.experiments.report.page import (
-    Figure,
-    Folded,
-    Heading,
-    Part,
-    Section,
-    Table,
-    Text,
-    Written,
-    build_page,
-    package_file,
-    write_page,
+from splmll.experiments.report.page import Heading, Part, Section, Table, Text
+from splmll.experiments.statistics import (
+    FEWEST_METHODS,
+    Ranks,
+    fair_ranks,
+    friedman_test,
+    nemenyi_test,
 )
-from splmll.experiments.report.ranking import Comparison, comparisons_of
-from splmll.experiments.statistics import FEWEST_METHODS, Ranks, friedman_test, nemenyi_test
-from splmll.experiments.table_format import MISSING
-from splmll.experiments.tables import CONDITIONS, NOT_DONE
+from splmll.experiments.table_format import MISSING, FormattedTable
+from splmll.experiments.tables import (
+    CONDITIONS,
+    NOT_DONE,
+    Conditions,
+    best_two,
+    check_conditions,
+    comparison_table,
+)
 from splmll.experiments.words import count
 from splmll.metrics import MEASURES, PAPER_MEASURES
 from splmll.plots.critical_difference import CriticalDifferenceDisplay
@@ -91,17 +94,16 @@ def write_report(
     >>> import pandas as pd, tempfile
     >>> from pathlib import Path
     >>> from splmll.experiments.report import write_report
-    >>> results = pd.DataFrame([
-    ...     {"data": "yeast", "method": method, "protocol": "held-out", "preprocessing": "none",
-    ...      "threshold": "own", "search": "none", "repetition": 0, "fold": 0, "seed": 0,
-    ...      "status": "done", "hamming_loss": loss}
-    ...     for method, loss in [("BR", 0.21), ("RF", 0.19)]])
+    >>> results = pd.DataFrame({
+    ...     "data": "yeast", "method": ["BR", "RF"], "hamming_loss": [0.21, 0.19], "status": "done",
+    ...     "protocol": "held-out", "preprocessing": "none", "threshold": "own", "search": "none",
+    ...     "repetition": 0, "fold": 0, "seed": 0})
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = write_report(results, Path(folder) / "report.html", measures=["hamming_loss"])
     ...     "RF has the best average rank" in file.read_text("utf-8")
     True
     """
-    comparisons = comparisons_of(results, measures, published)
+    comparisons = _comparisons(results, measures, published)
     titles = _section_titles(comparisons)
     sections = [_section(name, each) for name, each in zip(titles, comparisons)]
     sections += more
@@ -111,17 +113,57 @@ def write_report(
     ]
     sections.append(_settings_section(results))
     first, *others = (_summary(each, name) for name, each in zip(titles, comparisons))
-    page = build_page(
+    whole = page.build_page(
         title,
         sections,
         introduction=first,
         opening=[Text(words) for words in others],
-        script=package_file("report.js"),
+        script=page.package_file("report.js"),
     )
-    return write_page(path, page)
+    return page.write_page(path, whole)
 
 
-def _section_titles(comparisons: Sequence[Comparison]) -> list[str]:
+@dataclass(frozen=True, eq=False)
+class _Comparison:
+    """All runs that were made under the same conditions, and what they come to."""
+
+    runs: pd.DataFrame
+    conditions: Conditions
+    cells: pd.DataFrame
+    ranks: Ranks | None
+    differences: FormattedTable | None
+
+    @property
+    def data(self) -> list[str]:
+        return list(self.cells["data"].unique())
+
+    @property
+    def measures(self) -> list[str]:
+        return list(self.cells["measure"].unique())
+
+    @property
+    def failed(self) -> pd.DataFrame:
+        return self.runs[self.runs["status"] != "done"]
+
+
+def _comparisons(
+    results: pd.DataFrame, measures: Sequence[str], published: pd.DataFrame | None
+) -> list[_Comparison]:
+    """One comparison for every combination of conditions: such runs are never put together."""
+    if results.empty or not set(CONDITIONS) <= set(results.columns):
+        check_conditions(results)  # it says what is wrong
+    comparisons = []
+    for _, runs in results.groupby(list(CONDITIONS), sort=False):
+        cells = comparison_table(runs, measures, published).frame
+        differences = None
+        if published is not None and cells["printed"].notna().any():
+            differences = difference_table(runs, published, measures)
+        ranks = fair_ranks(runs, measures)
+        comparisons.append(_Comparison(runs, check_conditions(runs), cells, ranks, differences))
+    return comparisons
+
+
+def _section_titles(comparisons: Sequence[_Comparison]) -> list[str]:
     """Name each comparison by its protocol, and by whatever else tells it from the others."""
     conditions = [comparison.conditions for comparison in comparisons]
     varying = [
@@ -137,7 +179,7 @@ def _section_titles(comparisons: Sequence[Comparison]) -> list[str]:
     ]
 
 
-def _summary(comparison: Comparison, title: str) -> str:
+def _summary(comparison: _Comparison, title: str) -> str:
     """Return in plain words who ranks best, where SPL-MLL is if that is not it, and what failed."""
     ranks = comparison.ranks
     if comparison.conditions.protocol == "resubstitution":
@@ -174,11 +216,13 @@ def _summary(comparison: Comparison, title: str) -> str:
     return f"{title}: {' '.join(sentences)}"
 
 
-def _section(title: str, comparison: Comparison) -> Section:
+def _section(title: str, comparison: _Comparison) -> Section:
     parts: list[Part] = [Text(comparison.conditions.describe(), note=True)]
     ranks = comparison.ranks
     if comparison.conditions.protocol == "resubstitution":
-        parts.append(Written(f'<p class="caution"><strong>{html.escape(NO_ESTIMATE)}</strong></p>'))
+        parts.append(
+            page.Written(f'<p class="caution"><strong>{html.escape(NO_ESTIMATE)}</strong></p>')
+        )
     elif ranks is not None:
         parts += [Heading("Average ranks"), _rank_table(comparison, ranks)]
         if len(ranks.frame) >= FEWEST_METHODS and len(ranks.data) > 1:
@@ -193,7 +237,7 @@ def _section(title: str, comparison: Comparison) -> Section:
     return Section(title, parts)
 
 
-def _rank_table(comparison: Comparison, ranks: Ranks) -> Part:
+def _rank_table(comparison: _Comparison, ranks: Ranks) -> Part:
     """Every method with its average rank under each measure and under all of them."""
     order = ["all", *comparison.measures]
     values = ranks.frame[order].round(RANK_DIGITS)
@@ -210,39 +254,33 @@ def _rank_table(comparison: Comparison, ranks: Ranks) -> Part:
     )
     if others:
         caption += f" {MISSING} not ranked: results are missing on some of these data sets."
-    marks = values.apply(_marks).assign(**{"failed runs": ""})
+    marks = values.apply(best_two).assign(**{"failed runs": ""})
     return _sortable(shown.rename(columns=titles), marks.rename(columns=titles), caption)
 
 
-def _diagram(ranks: Ranks) -> Figure:
+def _diagram(ranks: Ranks) -> page.Figure:
     import matplotlib.pyplot as plt
 
     figure = CriticalDifferenceDisplay.from_test(nemenyi_test(ranks)).figure_
     plt.close(figure)  # it goes into the page, not onto a screen
-    several = len(ranks.measures) > 1
-    how = (
-        "Every data set places the methods by their mean rank under all measures; shown is the "
-        "mean of these places, which differs from the mean rank in the table."
-        if several
-        else "The mean rank of every method."
-    )
-    return Figure(figure, f"{how} Methods under one thick bar cannot be told apart.")
+    how = "The mean rank of every method."
+    if len(ranks.measures) > 1:
+        how = (
+            "Every data set places the methods by their mean rank under all measures; shown is the "
+            "mean of these places, which differs from the mean rank in the table."
+        )
+    return page.Figure(figure, f"{how} Methods under one thick bar cannot be told apart.")
 
 
-def _marks(values: pd.Series) -> pd.Series:
-    """Mark the best and the second best of a column in which low values are good."""
-    places = dict(zip(sorted(values.dropna().unique()), ("best", "second")))
-    return values.map(lambda value: places.get(value, ""))
-
-
-def _data_parts(comparison: Comparison, data: str) -> list[Part]:
+def _data_parts(comparison: _Comparison, data: str) -> list[Part]:
     """Every method on one data set: the measures, its mean rank there, and the time of a fit."""
     runs = comparison.runs[comparison.runs["data"] == data]
     cells = comparison.cells[comparison.cells["data"] == data]
-    ranks = comparison.ranks_on(data)
+    found = fair_ranks(runs, comparison.measures)
+    ranks = {} if found is None else found.frame["all"].to_dict()
     methods = [*ranks, *(name for name in cells["method"].unique() if name not in ranks)]
     titles = {name: f"{MEASURES[name].title} {MEASURES[name].arrow}" for name in cells["measure"]}
-    lines = cells.assign(shown=[_shown(line) for line in cells.to_dict("records")])
+    lines = cells.assign(shown=[page.macro("number", line) for line in cells.to_dict("records")])
     table = lines.pivot(index="method", columns="measure", values=["shown", "mark"])
     shown, marks = (
         pd.DataFrame(table[kind]).reindex(methods)[list(titles)].rename(columns=titles)
@@ -260,7 +298,9 @@ def _data_parts(comparison: Comparison, data: str) -> list[Part]:
     return parts
 
 
-def _sortable(shown: pd.DataFrame, marks: pd.DataFrame, caption: str, name: str = "") -> Written:
+def _sortable(
+    shown: pd.DataFrame, marks: pd.DataFrame, caption: str, name: str = ""
+) -> page.Written:
     """Methods against cells that are HTML already; a click on the title of a column sorts."""
     plain = shown.rename_axis(index=None, columns="method")
     style = plain.style.set_td_classes(marks.fillna(""))
@@ -270,31 +310,12 @@ def _sortable(shown: pd.DataFrame, marks: pd.DataFrame, caption: str, name: str 
     key = hashlib.sha256(f"{caption}{name}{list(shown.index)}".encode()).hexdigest()[:8]
     attributes = f'class="numbers" data-name="{html.escape(name)}"'
     markup = style.set_uuid(key).to_html(table_attributes=attributes)
-    return Written(markup, caption or "Sort by a click on the title of a column.")
-
-
-def _shown(line: dict[Any, Any]) -> str:
-    """A cell as HTML: mean, deviation, printed number, and what is missing."""
-    if line["status"] != "done":
-        text = f'<span class="failed">{html.escape(line["status"])}</span>'
-    else:
-        text = f"<span>{line['mean']:.3f}</span>"
-        if pd.notna(line["std"]):
-            text += f" <small>± {line['std']:.3f}</small>"
-    if line["note"]:
-        text += f" <small>({html.escape(line['note'])})</small>"
-    if pd.notna(line.get("printed")):
-        text += f'<small class="printed">printed {line["printed"]:.3f}</small>'
-    return text
+    return page.Written(markup, caption or "Sort by a click on the title of a column.")
 
 
 def _size_words(runs: pd.DataFrame) -> str:
-    sizes = {
-        "n_train": "training rows",
-        "n_test": "test rows",
-        "n_features": "features",
-        "n_labels": "labels",
-    }
+    sizes = {"n_train": "training rows", "n_test": "test rows"}
+    sizes |= {"n_features": "features", "n_labels": "labels"}
     words = [
         f"{int(runs[column].median())} {name}"
         for column, name in sizes.items()
@@ -307,22 +328,16 @@ def _failures(failed: pd.DataFrame) -> list[Part]:
     """The runs of a method that gave no result: what happened, and the traceback on request."""
     parts: list[Part] = []
     for (data, method), runs in failed.groupby(["data", "method"], sort=False):
-        lines = runs.to_dict("records")
-        errors = dict.fromkeys(_error_words(run) for run in lines)
-        which = ", ".join(
-            f"repetition {run['repetition']} fold {run['fold']} (seed {run['seed']})"
-            for run in lines
-        )
-        traces = [run["traceback"] for run in lines if isinstance(run.get("traceback"), str)]
-        story = [Written(f"<pre>{html.escape(traces[0])}</pre>")] if traces else []
-        title = f"{method} on {data}: {'; '.join(errors)}"
-        parts.append(Folded(title, [Text(which, note=True), *story]))
+        errors, which, stories = [], [], []
+        for run in runs.to_dict("records"):
+            words, error = NOT_DONE[run["status"]], run.get("error")
+            errors.append(f"{words} ({error})" if isinstance(error, str) and error else words)
+            which.append(f"repetition {run['repetition']} fold {run['fold']} (seed {run['seed']})")
+            if isinstance(run.get("traceback"), str):
+                stories.append(page.Written(f"<pre>{html.escape(run['traceback'])}</pre>"))
+        title = f"{method} on {data}: {'; '.join(dict.fromkeys(errors))}"
+        parts.append(page.Folded(title, [Text(", ".join(which), note=True), *stories[:1]]))
     return parts
-
-
-def _error_words(run: dict[Any, Any]) -> str:
-    error, words = run.get("error"), NOT_DONE[run["status"]]
-    return words if pd.isna(error) or not error else f"{words} ({error})"
 
 
 def _settings_section(results: pd.DataFrame) -> Section:
@@ -338,12 +353,12 @@ def _settings_section(results: pd.DataFrame) -> Section:
             "What differs from the defaults of the class, after the search where there was one."
         )
         table = Table(["method", "data", "settings"], rows, caption)
-        parts.append(Folded("Settings of every method", [table]))
+        parts.append(page.Folded("Settings of every method", [table]))
     for column, title in (("versions", "Versions"), ("host", "Machines")):
         if column in results:
             counts = results[column].dropna().value_counts()
             rows = [[_settings_words(text), str(count)] for text, count in counts.items()]
-            parts.append(Folded(title, [Table([title.lower(), "runs"], rows)]))
+            parts.append(page.Folded(title, [Table([title.lower(), "runs"], rows)]))
     if {"started", "finished"} <= set(results.columns):
         first, last = results["started"].dropna().min(), results["finished"].dropna().max()
         parts.append(Text(f"First run started {first}, last run finished {last}.", note=True))

@@ -9,7 +9,7 @@ import hashlib
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -43,18 +43,6 @@ class FittedModel:
         Names of the labels; by default those the model has seen, or their numbers.
     path : LandmarkPath, optional
         What :meth:`splmll.SPLMLL.landmark_path` returned.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from splmll import SPLMLL
-    >>> from splmll.experiments.report import FittedModel
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(80, 4))
-    >>> Y = (X @ rng.normal(size=(4, 3)) > 0).astype(int)
-    >>> model = SPLMLL("linear", random_state=0).fit(X[:60], Y[:60])
-    >>> FittedModel(model, X[60:], Y[60:], label_names=["a", "b", "c"]).names
-    ['a', 'b', 'c']
     """
 
     model: SPLMLL
@@ -80,6 +68,14 @@ class FittedModel:
             return [str(name) for name in self.label_names]
         form = self.model.label_format_
         return [str(name) for name in form.names_of(np.arange(form.n_labels))]
+
+
+@dataclass(frozen=True)
+class Examples(Part):
+    """Rows, each with its title, its labels and their kinds, and where the scores come from."""
+
+    rows: Sequence[tuple[str, Sequence[tuple[str, str]], Sequence[str]]]
+    symbols: ClassVar = {"landmark": "★", "correct": "✓", "missed": "○", "wrong": "✗"}
 
 
 def landmark_section(data: str, fitted: FittedModel) -> Section:
@@ -145,27 +141,16 @@ def _examples(fitted: FittedModel) -> list[Part]:
     display = PredictionsDisplay(
         np.empty((len(rows), 0, 0)), Y[rows] == 1, explanation.predicted == 1, names, landmarks
     )
-    items = []
-    for place, row in enumerate(rows):
-        chips = " ".join(_chip(name, kind) for name, kind in display.labels_of(place))
-        reasons = "".join(
-            f"<li>{html.escape(line)}</li>" for line in _reasons(explanation, names, place)
-        )
-        if reasons:
-            summary = "<summary>Where the scores come from</summary>"
-            chips += f"<details>{summary}<ul>{reasons}</ul></details>"
-        items.append(f"<li><h4>Row {row + 1} of {len(Y)}</h4>{chips or '<p>No label.</p>'}</li>")
-    legend = " ".join(_chip(kind, kind) for kind in _SYMBOLS)
+    shown = [
+        (f"Row {row + 1} of {len(Y)}", display.labels_of(i), _reasons(explanation, names, i))
+        for i, row in enumerate(rows)
+    ]
     words = (
         "Landmark: a landmark that is true and was predicted; correct: another true label that was "
         "predicted; missed: true, not predicted; wrong: predicted, not true. Rows stand at equal "
         "distances in the test part."
     )
-    return [
-        Written(f'<p class="note">{legend}</p>'),
-        Text(words, note=True),
-        Written(f'<ul class="examples">{"".join(items)}</ul>'),
-    ]
+    return [Text(words, note=True), Examples(shown)]
 
 
 def _reasons(explanation: Any, names: list[str], row: int) -> list[str]:
@@ -184,14 +169,6 @@ def _reasons(explanation: Any, names: list[str], row: int) -> list[str]:
         base = signed(explanation.base[label], plus=False)
         lines.append(f"{names[label]} {score} = base {base}, {', '.join(named)}")
     return lines
-
-
-_SYMBOLS = {"landmark": "★", "correct": "✓", "missed": "○", "wrong": "✗"}
-
-
-def _chip(name: str, kind: str) -> str:
-    said = "" if name == kind else f'<span class="hidden-text"> ({kind})</span>'
-    return f'<span class="chip {kind}">{_SYMBOLS[kind]} {html.escape(name)}{said}</span>'
 
 
 def _path_figure(path: LandmarkPath) -> Figure:

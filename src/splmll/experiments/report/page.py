@@ -23,14 +23,15 @@ from splmll.atomic import atomic_write
 
 
 class Part(Protocol):
-    """Something that stands in a section."""
+    """Something that stands in a section; parts.html has a macro for every kind."""
 
     def to_html(self, number: int) -> str:
         """Return the part as HTML; ``number`` is unique on the page."""
+        return macro(type(self).__name__.lower(), self, number)
 
 
 @dataclass(frozen=True)
-class Text:
+class Text(Part):
     """A paragraph.
 
     Parameters
@@ -50,14 +51,9 @@ class Text:
     words: str
     note: bool = False
 
-    def to_html(self, number: int) -> str:
-        """Return the paragraph."""
-        opening = '<p class="note">' if self.note else "<p>"
-        return f"{opening}{html.escape(self.words)}</p>"
-
 
 @dataclass(frozen=True)
-class Table:
+class Table(Part):
     """A table with a header line.
 
     Parameters
@@ -92,26 +88,9 @@ class Table:
                     "cell for each."
                 )
 
-    def to_html(self, number: int) -> str:
-        """Return the table, in a box that scrolls sideways where the screen is narrow."""
-        head = "".join(f'<th scope="col">{html.escape(str(name))}</th>' for name in self.header)
-        lines = []
-        for i, (first, *others) in enumerate(self.rows):
-            cells = "".join(
-                ('<td class="best">' if (i, j) in self.best else "<td>")
-                + f"{html.escape(str(cell))}</td>"
-                for j, cell in enumerate(others, start=1)
-            )
-            lines.append(f'<tr><th scope="row">{html.escape(str(first))}</th>{cells}</tr>')
-        body = "\n".join(lines)
-        table = f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table>"
-        # The caption stays outside the box: it wraps where the table would scroll.
-        caption = f"<figcaption>{html.escape(self.caption)}</figcaption>" if self.caption else ""
-        return f'<figure><div class="wide">{table}</div>{caption}</figure>'
-
 
 @dataclass(frozen=True)
-class Figure:
+class Figure(Part):
     """A matplotlib figure, drawn into the page as SVG.
 
     What is black in the figure takes the colour of the page's text and its background is left
@@ -123,63 +102,27 @@ class Figure:
         What to draw.
     caption : str
         What it shows, also for readers who do not see it.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure as Canvas
-    >>> from splmll.experiments.report import Figure
-    >>> canvas = Canvas(figsize=(2, 1))
-    >>> _ = canvas.add_subplot().plot([0, 1], [1, 0])
-    >>> Figure(canvas, "A line that falls.").to_html(1).startswith("<figure>")
-    True
     """
 
     figure: Any
     caption: str
 
-    def to_html(self, number: int) -> str:
-        """Return the drawing with its caption."""
-        caption = html.escape(self.caption)
-        drawing = _svg(self.figure, f"figure{number}", caption)
-        return (
-            f'<figure><div class="wide">{drawing}</div><figcaption>{caption}</figcaption></figure>'
-        )
+    def drawing(self, number: int) -> str:
+        """Return the figure as an SVG element."""
+        return _svg(self.figure, f"figure{number}", html.escape(self.caption))
 
 
 @dataclass(frozen=True)
-class Written:
-    """HTML that this package wrote itself; nothing in it is escaped any more.
-
-    Parameters
-    ----------
-    markup : str
-        What stands there.
-    caption : str, default=""
-        What it shows, in plain text.
-    """
+class Written(Part):
+    """HTML that this package wrote itself, nothing of which is escaped, and a caption that is."""
 
     markup: str
     caption: str = ""
 
-    def to_html(self, number: int) -> str:
-        """Return it, in a box that scrolls sideways where the screen is narrow."""
-        if not self.caption:
-            return self.markup
-        # Whoever scrolls with the keyboard must be able to reach the box.
-        return (
-            f'<figure><div class="wide" tabindex="0" role="region" aria-label="table {number}">'
-            f"{self.markup}</div><figcaption>{html.escape(self.caption)}</figcaption></figure>"
-        )
-
 
 @dataclass(frozen=True)
-class Heading:
+class Heading(Part):
     """A title inside a section.
-
-    Parameters
-    ----------
-    words : str
-        The title.
 
     Examples
     --------
@@ -190,21 +133,10 @@ class Heading:
 
     words: str
 
-    def to_html(self, number: int) -> str:
-        """Return the heading."""
-        return f'<h3 id="h{number}">{html.escape(self.words)}</h3>'
-
 
 @dataclass(frozen=True)
-class Folded:
-    """Parts that are shown when the reader asks for them.
-
-    Parameters
-    ----------
-    title : str
-        What stands there until then.
-    parts : sequence of Text, Table or Written
-        The content; it must not need numbers of its own, as figures do.
+class Folded(Part):
+    """Parts that are shown when the reader asks for them; figures cannot be among them.
 
     Examples
     --------
@@ -216,24 +148,10 @@ class Folded:
     title: str
     parts: Sequence[Text | Table | Written]
 
-    def to_html(self, number: int) -> str:
-        """Return title and content."""
-        content = "".join(part.to_html(number) for part in self.parts)
-        summary = f"<summary>{html.escape(self.title)}</summary>"
-        return f'<details class="more">{summary}{content}</details>'
-
 
 @dataclass(frozen=True)
 class Section:
-    """A title and what stands below it.
-
-    Parameters
-    ----------
-    title : str
-        The title.
-    parts : sequence of Heading, Text, Table or Figure
-        The content, in order; anything with their method ``to_html``.
-    """
+    """A title and what stands below it, in order: anything with a method ``to_html``."""
 
     title: str
     parts: Sequence[Part]
@@ -274,12 +192,11 @@ def build_page(
     >>> "<h2" in page and "None yet." in page
     True
     """
-    from jinja2 import Environment
     from markupsafe import Markup
 
     numbers = itertools.count(1)
-    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    return environment.from_string(package_file("page.html")).render(
+    template = _templates().get_template("page.html")
+    return template.render(
         title=title,
         policy=_policy(script),
         style=package_file("report.css"),
@@ -293,25 +210,26 @@ def build_page(
 
 
 @cache
+def _templates() -> Any:
+    from jinja2 import Environment, FunctionLoader
+
+    loader = FunctionLoader(package_file)
+    return Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+
+
+def macro(name: str, *arguments: Any) -> str:
+    """Return what a macro of parts.html makes of something."""
+    return str(getattr(_templates().get_template("parts.html").module, name)(*arguments))
+
+
+@cache
 def package_file(name: str) -> str:
     """Return the text of a file that stands beside this module."""
     return files(__package__).joinpath(name).read_text("utf-8").strip()
 
 
 def write_page(path: str | Path, page: str) -> Path:
-    """Write a page; a failure leaves what stood there before.
-
-    Parameters
-    ----------
-    path : path-like
-        The file; its folder is made where it is missing.
-    page : str
-        What `build_page` returns.
-
-    Returns
-    -------
-    Path
-        The file.
+    """Write a page, also into a folder that is not there yet; a failure leaves what stood there.
 
     Examples
     --------
@@ -322,10 +240,9 @@ def write_page(path: str | Path, page: str) -> Path:
     ...     write_page(Path(folder) / "out" / "page.html", build_page("Results", [])).name
     'page.html'
     """
-    target = Path(path)
-    with atomic_write(target) as part:
+    with atomic_write(Path(path)) as part:
         part.write_text(page, "utf-8")
-    return target
+    return Path(path)
 
 
 def signed(value: float, digits: int = 2, *, plus: bool = True) -> str:

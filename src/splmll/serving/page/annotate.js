@@ -10,7 +10,7 @@ let queue = "questions"; // or "suspects"
 const main = byId("main");
 const nameField = byId("annotator");
 const answers = sender((error) => {
-  const kept = "Your last answer is sent again until it has arrived.";
+  const kept = "Your last answer will be sent again until it arrives.";
   tell(byId("trouble"), error ? `${error.message} ${kept}` : "");
 });
 const search = labelSearch({
@@ -50,11 +50,11 @@ function guess(probability) {
 }
 
 function reason({ before, because }) {
-  if (!because.length) return "by its content";
+  if (!because.length) return "from its content";
   const said = because.map(
     ([label, holds, change]) => `${label}: ${holds ? "yes" : "no"} (${signed(change, 2)})`,
   );
-  return `${digits(before, 2)} by its content, then ${said.join(", ")}`;
+  return `${digits(before, 2)} from its content, then ${said.join(", ")}`;
 }
 
 function answeredLine({ label, holds, disputed }) {
@@ -101,7 +101,7 @@ function showSuspect() {
     : `“${suspect.label}” is not given. Is this right?`;
   byId("likely").textContent = `${guess(suspect.probability)} ${suspect.reason}`;
   byId("progress").value = total ? judged / total : 1;
-  byId("counts").textContent = `${judged} of ${counted(total, "doubtful label")} judged.`;
+  byId("counts").textContent = `${judged} of ${counted(total, "suspicious label")} checked.`;
   byId("answered").replaceChildren(
     ...orNone(
       task.labels.map((label) => make("li", "", label)),
@@ -130,7 +130,7 @@ function showQuestion() {
 
 function showCounts({ counts, silent, given, saved }) {
   const [done, rows] = [counts.finished + silent, counts.rows - given];
-  const unasked = silent ? ` (${silent.toLocaleString("en")} without a question)` : "";
+  const unasked = silent ? ` (${silent.toLocaleString("en")} without any question)` : "";
   byId("progress").value = rows ? done / rows : 1;
   byId("counts").textContent =
     `${done.toLocaleString("en")} of ${counted(rows, "row")} done${unasked}, ` +
@@ -156,9 +156,9 @@ function show(found) {
   }
   if (!task) {
     byId("nothing").textContent = asking
-      ? "There is no row to ask about: they are done, with other annotators, or the model expects " +
+      ? "There are no rows to ask about: they are done, with other annotators, or the model expects " +
         "too few errors in them (--enough 0 asks about every label)."
-      : "There is no doubtful label left.";
+      : "There are no suspicious labels left.";
     byId("said").textContent = byId("nothing").textContent;
     return;
   }

@@ -124,23 +124,23 @@ function labelGraph({ isLandmark, storyOf, onPoint, onPick }) {
   function tellOf(name) {
     if (name === null) {
       telling.replaceChildren(
-        make("p", "note", "Point at a label, or Tab to the graph and move with the arrows."),
+        make("p", "note", "Point at a label, or press Tab to reach the graph and move with the arrow keys."),
       );
       return;
     }
     const parts = [make("h3", "", name)];
     const strength = strengths.get(name);
     parts.push(
-      make("p", "", strength === undefined ? "No landmark." : `A landmark of strength ${digits(strength, 3)}.`),
+      make("p", "", strength === undefined ? "Not a landmark." : `A landmark of strength ${digits(strength, 3)}.`),
     );
     const story = storyOf(name);
     if (story) parts.push(make("p", "", `In the row: ${story}.`));
     const carries = edges.filter((edge) => edge.landmark === name).map((e) => [e.label, e.weight]);
     const carriedBy = edges.filter((edge) => edge.label === name).map((e) => [e.landmark, e.weight]);
     if (carries.length) parts.push(make("p", "", `Carries ${listOf(carries)}.`));
-    if (carriedBy.length) parts.push(make("p", "", `Is carried by ${listOf(carriedBy)}.`));
+    if (carriedBy.length) parts.push(make("p", "", `Carried by ${listOf(carriedBy)}.`));
     if (!carries.length && !carriedBy.length) {
-      parts.push(make("p", "", "No landmark has a weight worth a curve here."));
+      parts.push(make("p", "", "No landmark has a weight large enough to draw here."));
     }
     telling.replaceChildren(...parts);
   }

@@ -38,7 +38,7 @@ function labelSearch({ labels, stateOf, onSet }) {
     });
     place.replaceChildren(...lines);
     if (!words) said.textContent = "";
-    else if (!found.length) said.textContent = "No label has that in its name.";
+    else if (!found.length) said.textContent = "No label name contains this.";
     else if (found.length > MOST_FOUND) {
       said.textContent = `${counted(found.length, "label")}; the first ${MOST_FOUND}:`;
     } else said.textContent = counted(found.length, "label");

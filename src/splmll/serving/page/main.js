@@ -265,7 +265,7 @@ async function useModel(entry) {
   if (carried) {
     byId("what-if-lead").textContent =
       `The model predicts ${counted(entry.landmarks, "landmark")} and recovers all labels from ` +
-      "them. Answer them yourself and see what follows for the other labels.";
+      "them. Set them yourself and see how the other labels change.";
     graph.build(carried.landmarks, carried.edges);
   }
   byId("rows").hidden = true;

@@ -19,7 +19,7 @@ function reasonBar(name, amount, largest) {
 // `explained` is {score, base, contributions} of the label, or nothing.
 function reasonsOf({ name, score, tag, landmark, f1, rows, explained }) {
   const head = make("h3", "", name);
-  const words = [tag ? "A tag" : "No tag", `score ${digits(score)}`];
+  const words = [tag ? "A tag" : "Not a tag", `score ${digits(score)}`];
   if (landmark) words.push("a landmark");
   const parts = [head, make("p", "", `${words.join(", ")}.`)];
   if (explained) {
@@ -40,12 +40,12 @@ function reasonsOf({ name, score, tag, landmark, f1, rows, explained }) {
     list.append(base);
     parts.push(make("p", "note", "What each landmark added:"), list);
     parts.push(
-      make("p", "note", `Together ${digits(explained.score)}; the score is this on a scale from 0 to 1.`),
+      make("p", "note", `Total ${digits(explained.score)}; the score is this value on a scale from 0 to 1.`),
     );
   }
   if (f1 !== null && f1 !== undefined) {
     parts.push(
-      make("p", "note", `F1 ${digits(f1)} on held-out rows, of which ${rows.toLocaleString("en")} had it.`),
+      make("p", "note", `F1 ${digits(f1)} on held-out rows, ${rows.toLocaleString("en")} of which have it.`),
     );
   }
   return parts;

@@ -25,10 +25,10 @@ function readNumbers(text, names) {
     const place = new Map(records[0].map((name, position) => [name, position]));
     const missing = names.find((name) => !place.has(name));
     if (missing !== undefined) {
-      throw new Error(`There is no column “${missing}”; give all ${names.length} of the model.`);
+      throw new Error(`The column “${missing}” is missing; give all ${names.length} columns of the model.`);
     }
     if (records.length !== 2) {
-      throw new Error("Below the names of the columns give the values of one row.");
+      throw new Error("Give the values of one row below the column names.");
     }
     cells = names.map((name) => records[1][place.get(name)] ?? "");
   }
@@ -105,7 +105,7 @@ function rowForm(place) {
     }
     if (numeric.length > MANY_NUMBERS) {
       const hint =
-        `One row of numbers, separated by commas or blanks, in the order ${numeric[0]}, ` +
+        `One row of numbers, separated by commas or spaces, in the order ${numeric[0]}, ` +
         `${numeric[1]}, …, ${numeric.at(-1)}; or a line of column names and a line of numbers.`;
       together = { names: numeric, field: addField(`${numeric.length} numbers`, textarea(8), hint) };
     }

@@ -63,7 +63,7 @@ const service = (() => {
         response = await fetch(address, { ...options, headers, signal });
       } catch (error) {
         if (error.name === "AbortError") throw error;
-        throw new ServiceError(0, "The service does not answer. Start it again, then try again.");
+        throw new ServiceError(0, "The service does not respond. Restart it, then try again.");
       }
       if (response.ok) return response;
       const error = await refusal(response);

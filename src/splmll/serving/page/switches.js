@@ -4,7 +4,7 @@ const SETTLED_MILLISECONDS = 120; // without another change, before the service 
 const ANSWERS = [
   ["yes", 1],
   ["no", 0],
-  ["not said", null],
+  ["unknown", null],
 ];
 const MOST_MOVED_SAID = 3;
 const LEAST_MOVE = 0.0005; // smaller ones are not seen in the numbers
@@ -65,16 +65,16 @@ function landmarkSwitches({ ask, tagsIn, isLandmark, onPoint, onPick }) {
     if (!anything) {
       said.textContent = fromRow
         ? "What the predicted landmarks say about the other labels."
-        : "What is known of the labels as long as no landmark is answered.";
+        : "What is known about the labels before any landmark is answered.";
       return;
     }
     const named = moved
       .slice(0, MOST_MOVED_SAID)
       .map((entry) => `${entry.name} ${digits(entry.before, 2)} → ${digits(entry.score, 2)}`);
     said.textContent = moved.length
-      ? `${counted(moved.length, "label moves", "labels move")}: ` +
+      ? `${counted(moved.length, "label changes", "labels change")}: ` +
         `${named.join(", ")}${moved.length > named.length ? ", …" : "."}`
-      : "No other label moves.";
+      : "No other label changes.";
   }
 
   async function recover() {

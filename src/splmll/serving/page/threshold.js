@@ -26,12 +26,12 @@ function thresholdControl(onChange) {
       slider.value = place;
       line.style.left = percent(place);
     }
-    output.textContent = place === null ? "by label" : digits(place, 2);
+    output.textContent = place === null ? "per label" : digits(place, 2);
     slider.setAttribute("aria-valuetext", place === null ? "a rule for each label" : digits(place, 2));
     own.hidden = chosen === null;
     note.textContent =
       chosen === null && ownLine === null
-        ? "The model has a rule of its own for each label. Move the threshold to use one for all."
+        ? "The model has its own rule for each label. Move the threshold to use one for all."
         : "Drag the line to change the threshold: labels with at least this score are tags.";
   }
 
