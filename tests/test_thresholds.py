@@ -74,6 +74,20 @@ def test_one_threshold_is_the_best_of_all_cuts_but_for_chance(rule, problem):
     assert best - chance - 1e-12 <= reached <= best + 1e-12
 
 
+@pytest.mark.parametrize("share", [0.01, 0.1, 0.5])
+@pytest.mark.parametrize("rule", ["macro_f1", "jaccard"])
+def test_the_sums_over_labels_or_rows_are_highest_at_the_best_of_all_cuts(rule, share):
+    """Rows as they are, of which many have no label: there it may be best to predict nothing."""
+    for seed in range(15):
+        rng = np.random.default_rng(seed)
+        Y = (rng.random((MIN_ROWS, 3)) < share).astype(float)
+        Y[0, 0] = 1
+        scores = 0.4 * Y + rng.normal(size=Y.shape)
+        reached = quality(rule, Y, fit_threshold(rule, Y, scores).apply(scores))
+        best = max(quality(rule, Y, (scores >= cut).astype(int)) for cut in all_cuts(scores))
+        assert reached == pytest.approx(best, abs=1e-12)
+
+
 @pytest.mark.parametrize("rule", ["micro_f1", "hamming"])
 def test_the_middle_of_what_is_as_good_does_better_on_other_rows(rule):
     # Jagged curves: the highest point of a few rows is not that of the others.
@@ -368,6 +382,11 @@ def test_errors_say_what_to_do():
 
 def test_equal_scores_are_ranked_by_label_order_in_top_r():
     assert TopRanked(2).apply(np.ones((1, 4))).tolist() == [[1, 1, 0, 0]]
+
+
+def test_the_best_label_alone_unless_more_are_asked_for():
+    scores = np.random.default_rng(13).normal(size=(30, 4))
+    np.testing.assert_array_equal(TopRanked().apply(scores), scores == scores.max(axis=1)[:, None])
 
 
 def test_returned_thresholds_can_be_changed_without_changing_the_rule():

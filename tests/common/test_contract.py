@@ -6,6 +6,8 @@ import pytest
 from catalogue import ESTIMATORS
 from contract import Check, checks_to_run
 
+from splmll.catalogue import CATALOGUE, make_method
+
 
 def one_line(estimator: Any) -> str:
     return " ".join(repr(estimator).split())
@@ -20,3 +22,7 @@ def one_line(estimator: Any) -> str:
 )
 def test_contract(estimator: Any, check: Check) -> None:
     check(estimator)
+
+
+def test_every_method_of_the_catalogue_is_among_them() -> None:
+    assert {type(make_method(name)) for name in CATALOGUE} <= {type(each) for each in ESTIMATORS}

@@ -115,3 +115,9 @@ def test_other_values_are_refused_before_the_data_are_looked_at(
 def test_an_embedding_of_no_use_is_refused_before_the_data_are_looked_at() -> None:
     with pytest.raises(ValueError, match=r"embedding=.*OfNoUse.*give a name"):
         SPLMLL(OfNoUse()).fit(None, None)
+
+
+@pytest.mark.parametrize("name", ["abacus", "automatic", "lineal", ""])
+def test_a_name_of_no_embedding_is_refused_before_the_data_are_looked_at(name: str) -> None:
+    with pytest.raises(ValueError, match=rf"embedding='{name}'.*linear"):
+        SPLMLL(name).fit(None, None)

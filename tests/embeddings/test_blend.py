@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from splmll.embeddings import Blend, Embedding, FitContext, Kernel, Linear, Network, Trees
+from splmll.embeddings.blend import mixing_weights
 
 
 class Fixed(Embedding):
@@ -101,6 +102,19 @@ def test_shrinkage_pulls_the_weights_to_the_mean() -> None:
     grid = np.linspace(0, 1, 1001)
     errors = [np.mean((w * parts[0] + (1 - w) * parts[1] - Y) ** 2) for w in grid]
     assert shares[0] == pytest.approx(grid[np.argmin(errors)], abs=0.05)
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=30, deadline=None)
+def test_a_row_of_weight_three_is_that_row_three_times(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    label = np.array([0.0, 1.0, *rng.integers(0, 2, 28)])
+    predictions = 0.5 * label + rng.normal(size=(3, 30))
+    times = rng.integers(0, 4, 30)
+    times[:2] = 1  # both values are there
+    found = mixing_weights(predictions, label, 0.1, times.astype(float))
+    expected = mixing_weights(predictions.repeat(times, axis=1), label.repeat(times), 0.1)
+    assert_allclose(found, expected, atol=1e-9)
 
 
 def test_members_are_what_was_given_and_stay_as_they_were() -> None:

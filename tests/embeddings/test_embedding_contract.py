@@ -34,6 +34,16 @@ def finished(embedding: Embedding, X, Y, fold, outputs=None) -> Embedding:
 
 
 @every
+def test_what_is_told_of_the_progress_never_falls(embedding: Embedding) -> None:
+    X, Y, fold = data()
+    told: list[float] = []
+    context = FitContext(seed=1, on_progress=lambda what, share: told.append(share))
+    clone(embedding).fit(X, Y, fold, context)
+    assert told == sorted(told)
+    assert all(0 <= share <= 1 for share in told)
+
+
+@every
 def test_it_learns(embedding: Embedding) -> None:
     X, Y, fold = data(n=150)
     out_of_fold = clone(embedding).fit(X, Y, fold).out_of_fold_

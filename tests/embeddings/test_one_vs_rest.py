@@ -209,3 +209,19 @@ def test_only_dense_features_of_its_own_classifiers_are_standardised() -> None:
     given = LogisticRegression()
     assert_allclose(out_of_fold(X, given), out_of_fold(X, given, scale=None), atol=1e-9)
     assert_allclose(out_of_fold(X, given, scale="standard"), out_of_fold(Z, given), atol=1e-6)
+
+
+def test_every_model_of_a_label_and_fold_is_as_much_progress(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "LABELS_AT_ONCE", 1)
+    X, Y, fold = data()
+    told: list[float] = []
+    context = FitContext(on_progress=lambda what, share: told.append(share))
+    OneVsRest(LogisticRegression()).fit(X, Y, fold, context)
+    assert_allclose(told, np.arange(1, 10) / 9)
+    told.clear()
+    OneVsRest().fit(X, Y, fold, context)  # here a search comes first
+    assert told == sorted(told)
+    assert told[0] == 0
+    assert_allclose(told[-6:], 1 - (1 - module.SEARCH_SHARE) * np.arange(5, -1, -1) / 9)

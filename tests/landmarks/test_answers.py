@@ -14,6 +14,7 @@ from scipy.stats import multivariate_normal, norm
 from sklearn.base import clone
 
 from splmll import SPLMLL
+from splmll.landmarks.answering import AnswerModel
 from splmll.landmarks.asking import best_questions, weighted_errors
 from splmll.landmarks.belief import (
     Belief,
@@ -23,6 +24,7 @@ from splmll.landmarks.belief import (
 )
 from splmll.landmarks.calibration_curve import CalibrationCurve
 from splmll.persistence import load, save
+from splmll.thresholds import fit_threshold
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -203,6 +205,50 @@ def test_an_answer_that_settles_many_labels_is_asked_for_first() -> None:
     cut = np.array([0.5])
     assert best_questions(belief, cut, "expected errors")[0] == 0
     assert best_questions(belief, cut, "most uncertain")[0] == 5
+
+
+def two_pairs(n_rows: int, second_pair: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Scores and labels: an unsure pair that goes together, and a surer one that may not."""
+    rng = np.random.default_rng(seed)
+    scores = rng.normal([0.0, 0.0, -1.0, -1.0], 0.1, (n_rows, 4))
+    matrix = np.eye(4)
+    matrix[[0, 1, 2, 3], [1, 0, 3, 2]] = [0.8, 0.8, second_pair, second_pair]
+    return scores, (scores + rng.multivariate_normal(np.zeros(4), matrix, n_rows) > 0) * 1.0
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (2, 3, 0, 1), (3, 1, 2, 0)])
+def test_what_is_least_sure_is_told_first_when_correlations_are_judged(
+    order: tuple[int, ...],
+) -> None:
+    """Of the rows that judge, the surer pair contradicts the correlations that the others found.
+
+    Whoever asks about it first would believe in no correlations at all. Asking about what is least
+    sure finds the other pair, wherever its columns stand.
+    """
+    judging, others = two_pairs(300, -0.8, 0), two_pairs(300, 0.8, 1)
+    scores, Y = (np.vstack(both)[:, order] for both in zip(judging, others, strict=True))
+    fold = np.repeat([0, 1], 300)
+    threshold = fit_threshold("hamming", Y, scores)
+    model = AnswerModel.learned(scores, Y, fold, np.arange(2), "hamming", threshold, 1.0)
+    first, second = order.index(0), order.index(1)
+    assert model.correlations.matrix[first, second] > 0.7
+
+
+def test_what_correlations_make_likelier_in_vain_counts_against_them() -> None:
+    """Among the rows that judge, one label always holds and tells nothing of the other.
+
+    Correlations that the other rows found would raise the other with it: right for the few rows
+    that have it, wrong for the many that do not.
+    """
+    rng = np.random.default_rng(0)
+    scores = rng.normal([0.0, -0.5], 0.1, (600, 2))
+    matrix = [[1.0, 0.9], [0.9, 1.0]]
+    Y = (scores + rng.multivariate_normal([-1.2, 0.0], matrix, 600) > 0) * 1.0
+    Y[:300] = np.column_stack([np.ones(300), scores[:300, 1] + rng.normal(size=300) > 0])
+    fold = np.repeat([0, 1], 300)
+    threshold = fit_threshold("hamming", Y, scores)
+    model = AnswerModel.learned(scores, Y, fold, np.arange(1), "hamming", threshold, 1.0)
+    assert len(model.correlations.labels) == 0
 
 
 # The estimator ---------------------------------------------------------------------------------

@@ -169,6 +169,19 @@ def test_score_is_the_share_of_rows_with_all_labels_right() -> None:
     assert model.score(X, Y) > 0.2
 
 
+@pytest.mark.parametrize("name", ["linear", "svm", "trees", "list"])
+def test_progress_never_falls_and_stays_within_the_whole(name: str) -> None:
+    X, Y = make_problem(120)
+    told: list[tuple[str, float]] = []
+    clone(MODELS[name]).fit_out_of_fold(X, Y, lambda *what: told.append(what))
+    shares = [share for _, share in told]
+    assert shares == sorted(shares)
+    assert shares[0] >= 0
+    assert shares[-1] <= 1
+    choosing = [what for what, _ in told].index("landmarks and recovery")
+    assert 0.5 < shares[choosing] < 1  # predictions take most of the time
+
+
 def test_a_vector_is_one_label() -> None:
     X, Y = make_problem()
     y = np.where(Y[:, 0] == 1, "yes", "no")

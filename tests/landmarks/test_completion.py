@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
 
-from splmll.landmarks.completion import Completion, complete
+from splmll.landmarks.completion import Completion, _worthwhile, complete
 from splmll.landmarks.label_moments import label_sums
 from splmll.thresholds import GlobalThreshold
 
@@ -99,6 +99,21 @@ def test_nothing_is_filled_in_where_nothing_is_gained():
     known = np.array([[1.0], [0.0]])
     assert completion.labels(known).tolist() == [[1, 0, 0, 0, 1], [0, 0, 0, 0, 1]]
     np.testing.assert_array_equal(completion.probabilities(known) >= 0.5, completion.labels(known))
+
+
+@pytest.mark.parametrize(("true", "false", "is_kept"), [(2, 0, True), (0, 2, False)])
+def test_of_two_folds_both_must_gain(true, false, is_kept):
+    """The mean of two gains exceeds its standard error, half their distance, if both are above 0.
+
+    The first gains 0.2. With the variance divided by 2 in place of 1, the second might lose 0.02.
+    """
+    fold = np.repeat([0, 1], 40)
+    Y = np.column_stack([np.ones(80), np.arange(80) < 20])
+    Y[40 : 40 + true, 1] = 1
+    scores = Y.copy()
+    scores[40 : 40 + false, 1] = 1
+    found = _worthwhile("hamming", Y, scores, np.array([0]), fold, np.array([False, False]))
+    assert (found is not None) is is_kept
 
 
 @given(seed=seeds)

@@ -173,3 +173,16 @@ def test_what_is_refused() -> None:
     with pytest.raises(AttributeError) as caught:
         SPLMLL(quick_network()).fit_batches  # noqa: B018
     assert '"linear", "sgd" or "auto"' in str(caught.value) + str(caught.value.__cause__)
+
+
+def test_of_many_labels_fewer_rows_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Labels of the kept rows may be dense: their cells are bounded, down to a few rows."""
+    monkeypatch.setattr(passes, "SAMPLE_CELLS", 6000)
+    for n_labels, kept in ((10, 600), (20, 300), (100, out_of_core.MIN_SAMPLE_ROWS)):
+        stream = passes.LabelStream(n_labels, 2, seed=0)
+        for _ in range(5):
+            stream.add(np.zeros((180, 3)), np.ones((180, n_labels)))
+        X, Y, fold = stream.sample()
+        assert X.shape == (kept, 3)
+        assert Y.shape == (kept, n_labels)
+        assert len(fold) == kept

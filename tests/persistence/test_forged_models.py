@@ -19,6 +19,7 @@ import zoo
 from forging import array_at, put_array
 from safetensors import numpy as safetensors
 from scipy import sparse
+from sklearn.feature_extraction import FeatureHasher
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, StandardScaler
@@ -199,6 +200,19 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def test_compiled_code_never_sees_it(way: str, outcomes: dict[str, str]) -> None:
     assert outcomes[way].startswith("refused:"), outcomes[way]
     assert FORGED[way][2] in outcomes[way]
+
+
+def test_the_widest_hashing_is_kept_and_nothing_wider(tmp_path: Path) -> None:
+    """Columns of sparse rows are numbered in 32 bits; scikit-learn goes up to their last."""
+    widest = 2**31 - 1
+    rows = FeatureHasher(n_features=widest, input_type="string").transform([["oil"]])
+    save(FeatureHasher(n_features=widest, input_type="string"), tmp_path / "model")
+    found = load(tmp_path / "model").transform([["oil"]])
+    assert found.shape == (1, widest)
+    assert found.indices.tolist() == rows.indices.tolist()
+    forging.forge(tmp_path / "model", in_state("n_features", widest + 1))
+    with pytest.raises(ModelFileError, match="n_features of FeatureHasher"):
+        load(tmp_path / "model")
 
 
 # Files and time ----------------------------------------------------------------------------------
@@ -401,7 +415,7 @@ def test_memory_is_a_small_multiple_of_the_file(tmp_path: Path) -> None:
     save([0], tmp_path / "model")
     floor = peak_bytes(LOAD, tmp_path, tmp_path / "model")
     _, arrays = forging.members(tmp_path / "model")
-    for text in ('{"a":300},', '"ab",'):
+    for text in ('{"a":300},', '"ab",', "[],"):
         objects = f"[{text * (8_000_000 // len(text))}0]".encode()
         forging.seal(tmp_path / "model", objects, safetensors.save(arrays))
         taken = peak_bytes(LOAD, tmp_path, tmp_path / "model") - floor

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import shutil
+import stat
 import subprocess
 import sys
 import zipfile
@@ -110,6 +111,19 @@ def test_a_zip_file_is_opened_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert number_in(path) == 1
     monkeypatch.undo()
     assert number_in(path) == 2
+
+
+def test_whoever_unpacks_a_zip_file_can_read_it(tmp_path: Path) -> None:
+    """Some programs give files the rights that the zip file notes; without any, nobody reads."""
+    save(model_of(1), tmp_path / "model.zip")
+    with zipfile.ZipFile(tmp_path / "model.zip") as archive:
+        archive.extractall(tmp_path / "model")
+        for entry in archive.infolist():
+            noted = entry.external_attr >> 16
+            assert stat.S_ISREG(noted)
+            assert noted & 0o444 == 0o444
+            (tmp_path / "model" / entry.filename).chmod(stat.S_IMODE(noted))
+    assert number_in(tmp_path / "model") == 1
 
 
 def test_a_damaged_model_is_told_at_once(tmp_path: Path) -> None:

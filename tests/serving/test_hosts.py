@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import AsyncIterator
 
 import pytest
 from asgi_client import Client
@@ -134,8 +135,15 @@ def test_whoever_knows_the_token_may_ask_from_anywhere(places) -> None:
 def test_a_refusal_does_not_read_the_body(places) -> None:
     """Nothing is received, and the connection is closed."""
     app = create_app({"m": places["corners"]}, token=TOKEN)
+    taken = []
+
+    async def body() -> AsyncIterator[bytes]:
+        taken.append("all of it")
+        yield b"x" * 1000
 
     for headers, status in (({}, 401), ({"Host": "evil.example"}, 421)):
-        response = Client(app, headers).post("/predict", content=b"x" * 1000)
-        assert (response.status_code, response.headers["connection"]) == (status, "close")
+        for content in (b"x" * 1000, body()):
+            response = Client(app, headers).post("/predict", content=content)
+            assert (response.status_code, response.headers["connection"]) == (status, "close")
+    assert taken == []
     assert "connection" not in Client(app).get("/labels").headers
