@@ -135,7 +135,7 @@ def test_tables_that_are_refused(
     with pytest.raises(DatasetError, match="only tables can be read in chunks"):
         fitted(tmp_path / "rows.svm")
     monkeypatch.setattr(streaming, "MOST_DISTINCT", 2)
-    with pytest.raises(DatasetError, match=r"'site' has more than 2 .* --ignore site"):
+    with pytest.raises(DatasetError, match=r"column site has more than 2 .* --ignore site"):
         fitted(notes)
 
 

@@ -305,7 +305,7 @@ def test_warm_start_needs_the_same_labels_and_features() -> None:
     model = SPLMLL(quick_network(max_epochs=1), cv=2, warm_start=True)
     with pytest.raises(ValueError, match=r"8 labels and 10 features; these rows have 5 and 10"):
         model.fit(X, Y).fit(X, Y[:, :5])
-    with pytest.raises(ValueError, match=r"and 10 features; these rows have 8 and 4.*begin anew"):
+    with pytest.raises(ValueError, match=r"and 10 features; these rows have 8 and 4.*start over"):
         clone(model).fit(X, Y).fit(X[:, :4], Y)
     model.set_params(warm_start=False).fit(X, Y[:, :5])
     assert model.predict(X).shape == (60, 5)

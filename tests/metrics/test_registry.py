@@ -67,7 +67,7 @@ def test_what_is_not_needed_may_be_none(problem):
 
 
 def test_unknown_names_are_refused(problem):
-    with pytest.raises(ValueError, match="unknown measure 'auc'; known are ranking_loss"):
+    with pytest.raises(ValueError, match="unknown measure 'auc'; the measures are ranking_loss"):
         evaluate(*problem, measures=["auc"])
 
 

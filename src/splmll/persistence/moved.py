@@ -129,13 +129,14 @@ def with_present_words(name: str | None, state: State) -> State:
     >>> with_present_words("splmll.methods.LEML", {"lam": 0.1, "threshold": "micro-f1"})
     {'ridge': 0.1, 'threshold': 'micro_f1'}
     >>> with_present_words("splmll.methods.EnsembleOfPrunedSets", {"pruning": 2})
-    {'keep_labels': False, 'pruning': 2}
+    {'pruning': 2, 'keep_labels': False}
     """
     if name is None or not name.startswith("splmll."):
         return state
     names = ATTRIBUTES.get(name, {})
     present = {names.get(each, each): _present(each, value) for each, value in state.items()}
-    return {**LATER.get(name, {}), **present}
+    later = {each: v for each, v in LATER.get(name, {}).items() if each not in present}
+    return present | later  # Attributes keep their order: a model gives the same file again
 
 
 def _present(parameter: str, value: Any) -> Any:
