@@ -45,7 +45,8 @@ def find_suspects(
     >>> X = 10 * np.random.default_rng(0).normal(size=(200, 3))
     >>> Y = (X > 0).astype(int)
     >>> Y[5, 1] = 1 - Y[5, 1]
-    >>> found = find_suspects(Dataset(X, Y, ["x", "y", "z"], ["right", "up", "near"]))
+    >>> data = Dataset(X, Y, ["x", "y", "z"], ["right", "up", "near"])
+    >>> found = find_suspects(data, settings={"embedding": "linear"})
     >>> ("up", 5) in set(zip(found["label"], found["row"]))
     True
     """
