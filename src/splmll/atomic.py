@@ -94,18 +94,38 @@ def made_folder(folder: Path) -> Iterator[None]:
         raise
 
 
-@contextmanager
-def locked_folder(folder: Path) -> Iterator[None]:
-    """Wait until nobody else holds a folder, and hold it; it ends with the process at the latest.
+class FolderInUse(OSError):
+    """Another process holds a folder."""
 
-    On Windows, which has no such locks for folders, nothing is waited for.
+
+@contextmanager
+def locked_folder(folder: Path, *, wait: bool = True) -> Iterator[None]:
+    """Hold a folder that nobody else holds; it ends with the process at the latest.
+
+    On Windows, which has no such locks for folders, everybody can hold it.
+
+    Parameters
+    ----------
+    folder : Path
+        An existing folder.
+    wait : bool, default=True
+        Whether to wait for whoever holds it.
+
+    Raises
+    ------
+    FolderInUse
+        If someone else holds it and is not waited for.
     """
     while True:
         handle = None if fcntl is None else os.open(folder, os.O_RDONLY)
         try:
             if fcntl is not None and handle is not None:
-                with contextlib.suppress(OSError):  # a file system without locks
-                    fcntl.flock(handle, fcntl.LOCK_EX)
+                try:
+                    fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+                except BlockingIOError:
+                    raise FolderInUse(f"Another process is at work in {folder}.") from None
+                except OSError:  # a file system without locks
+                    pass
                 if not _is_same(handle, folder):
                     continue  # removed while it was waited for
             yield

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import platform
+from collections.abc import Iterable
+from contextlib import suppress
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import Any
 
@@ -35,6 +39,27 @@ def installed(package: str) -> bool:
         return find_spec(package) is not None
     except (ImportError, ValueError):
         return False
+
+
+def versions(names: Iterable[str]) -> dict[str, str]:
+    """Return the versions of those packages that are installed, and of Python.
+
+    Parameters
+    ----------
+    names : iterable of str
+        The names they are installed by, such as ``"scikit-learn"``.
+
+    Examples
+    --------
+    >>> from splmll.extras import versions
+    >>> list(versions(["numpy", "no-such-package"]))
+    ['python', 'numpy']
+    """
+    found = {"python": platform.python_version()}
+    for name in names:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
 
 
 def installed_extras() -> list[str]:

@@ -105,7 +105,7 @@ def test_folds_and_repeats(corners, tmp_path) -> None:
         (["compare", "emotions", "--threshold", "micro-f2"], "micro-f2"),
         (["compare", "emotions", "--preprocessing", "whiten"], "Unknown preprocessing 'whiten'"),
         (["reproduce", "table9"], "There are table1"),
-        (["reproduce", "table2", "--data", "iris"], "No table has the data set 'iris'"),
+        (["reproduce", "table2", "--data", "iris"], "There is no data set 'iris'"),
     ],
 )
 def test_bad_input_is_one_line_and_status_2(arguments, words, tmp_path, capfd) -> None:

@@ -142,7 +142,7 @@ def test_a_model_from_before_predictions_were_counted(tagger) -> None:
 def test_other_libraries(tagger, tmp_path, capfd, monkeypatch) -> None:
     then = {"numpy": "1.0.0", "scikit-learn": "1.2.3", "torch": version("torch")}
     with monkeypatch.context() as patched:
-        patched.setattr("splmll.persistence.files._library_versions", lambda: then)
+        patched.setattr("splmll.persistence.files.versions", lambda names: then)
         tagger.save(tmp_path / "model")
     status, said, _ = doctor(capfd, tmp_path / "model", "--json")
     found = json.loads(said)["findings"]

@@ -103,5 +103,5 @@ def test_the_same_rows_are_held_out_as_in_experiments() -> None:
     from splmll.experiments.protocol import PROTOCOLS
 
     scenes = make_digit_scenes(50, random_state=0)
-    part = next(iter(PROTOCOLS["held-out"].parts(scenes, 3)))
+    (part,) = PROTOCOLS["held-out"].repetition(scenes, 0, 3)
     assert np.array_equal(parts(scenes, 3)[2], scenes.X[part.test])

@@ -1,7 +1,5 @@
 """Protocols: which rows are trained and measured on, and that all methods get the same."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from experiment_problems import small_data
@@ -15,12 +13,20 @@ from splmll.experiments.protocol import (
     CrossValidation,
     HeldOut,
     PaperProtocol,
+    Part,
+    Protocol,
     Resubstitution,
     standard_split,
 )
 
 SPLIT = small_data(split=True)
 WHOLE = small_data(split=False)
+
+
+def all_parts(protocol: Protocol, data: Dataset, seed: int = 0) -> list[Part]:
+    """Return the parts of all repetitions."""
+    numbers = range(protocol.repetitions)
+    return [part for number in numbers for part in protocol.repetition(data, number, seed)]
 
 
 def data_of(labels: np.ndarray) -> Dataset:
@@ -31,7 +37,7 @@ def data_of(labels: np.ndarray) -> Dataset:
 @pytest.mark.parametrize("name", ["held-out", "cv", "paper"])
 @pytest.mark.parametrize("data", [SPLIT, WHOLE], ids=["split", "whole"])
 def test_rows_are_used_for_one_thing_only(name: str, data: Dataset) -> None:
-    for part in PROTOCOLS[name].parts(data, seed=3):
+    for part in all_parts(PROTOCOLS[name], data, seed=3):
         groups = [part.train, part.test, *([] if part.validation is None else [part.validation])]
         used = np.concatenate(groups)
         assert len(np.unique(used)) == len(used)
@@ -41,7 +47,7 @@ def test_rows_are_used_for_one_thing_only(name: str, data: Dataset) -> None:
 @pytest.mark.parametrize("name", list(PROTOCOLS))
 def test_the_same_seed_gives_the_same_parts_and_another_does_not(name: str) -> None:
     protocol = PROTOCOLS[name]
-    first, again, other = (list(protocol.parts(WHOLE, seed)) for seed in (0, 0, 1))
+    first, again, other = (all_parts(protocol, WHOLE, seed) for seed in (0, 0, 1))
     assert len(first) == protocol.repetitions * protocol.folds
     for one, two in zip(first, again):
         assert_array_equal(one.train, two.train)
@@ -49,30 +55,15 @@ def test_the_same_seed_gives_the_same_parts_and_another_does_not(name: str) -> N
     assert any(not np.array_equal(one.train, two.train) for one, two in zip(first, other))
 
 
-@pytest.mark.parametrize("name", list(PROTOCOLS))
-def test_one_repetition_alone_is_as_among_all(name: str) -> None:
-    protocol = replace(PROTOCOLS[name], repetitions=3)
-    among_all = [part for part in protocol.parts(SPLIT, 5) if part.repetition == 2]
-    alone = protocol.repetition(SPLIT, 2, 5)
-    assert [(p.repetition, p.fold, p.seed) for p in alone] == [
-        (2, fold, 7) for fold in range(protocol.folds)
-    ]
-    for one, two in zip(among_all, alone, strict=True):
-        assert_array_equal(one.train, two.train)
-        assert_array_equal(one.test, two.test)
-
-
-def test_held_out_keeps_the_split_and_changes_the_seed() -> None:
-    parts = list(HeldOut(4).parts(SPLIT, seed=10))
-    assert [part.seed for part in parts] == [10, 11, 12, 13]
-    for part in parts:
+def test_held_out_keeps_the_split() -> None:
+    for part in all_parts(HeldOut(4), SPLIT, seed=10):
         assert_array_equal(part.train, SPLIT.train)
         assert_array_equal(part.test, SPLIT.test)
         assert part.validation is None
 
 
 def test_held_out_takes_a_random_tenth_where_there_is_no_split() -> None:
-    first, second = HeldOut(2).parts(WHOLE)
+    first, second = all_parts(HeldOut(2), WHOLE)
     assert_array_equal(first.test, second.test)
     assert len(first.test) == 12
     assert not np.array_equal(np.sort(first.test), np.arange(12))
@@ -87,28 +78,26 @@ def test_a_random_tenth_always_leaves_rows_for_both(n_rows: int, seed: int) -> N
 
 
 def test_folds_cover_all_rows_once_in_every_repetition() -> None:
-    parts = list(CrossValidation(repetitions=2, n_folds=4).parts(SPLIT))
-    assert [(part.repetition, part.fold) for part in parts] == [
-        (repetition, fold) for repetition in range(2) for fold in range(4)
-    ]
-    for repetition in (0, 1):
-        tested = [part.test for part in parts if part.repetition == repetition]
-        assert_array_equal(np.sort(np.concatenate(tested)), np.arange(120))
-    assert not np.array_equal(parts[0].test, parts[4].test)
+    first, second = (CrossValidation(2, n_folds=4).repetition(SPLIT, n) for n in (0, 1))
+    assert len(first) == len(second) == 4
+    for parts in (first, second):
+        tested = np.concatenate([part.test for part in parts])
+        assert_array_equal(np.sort(tested), np.arange(120))
+    assert not np.array_equal(first[0].test, second[0].test)
 
 
 def test_stratified_folds_have_the_same_label_counts_and_plain_ones_do_not() -> None:
     # 40 rows in four groups of ten by their labels: of five folds each gets two of each group.
     labels = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], 10, axis=0)
     data = data_of(labels)
-    stratified = CrossValidation(n_folds=5).parts(data)
+    stratified = CrossValidation(n_folds=5).repetition(data, 0)
     assert [labels[part.test].sum(axis=0).tolist() for part in stratified] == [[4, 4]] * 5
-    plain = CrossValidation(n_folds=5, stratified=False).parts(data)
+    plain = CrossValidation(n_folds=5, stratified=False).repetition(data, 0)
     assert [labels[part.test].sum(axis=0).tolist() for part in plain] != [[4, 4]] * 5
 
 
 def test_the_paper_sets_another_tenth_apart_each_time() -> None:
-    parts = list(PaperProtocol().parts(SPLIT))
+    parts = all_parts(PaperProtocol(), SPLIT)
     assert len(parts) == 10
     assert len({tuple(part.validation) for part in parts}) == 10
     for part in parts:
@@ -118,7 +107,7 @@ def test_the_paper_sets_another_tenth_apart_each_time() -> None:
 
 
 def test_resubstitution_says_what_it_is() -> None:
-    (part,) = Resubstitution().parts(SPLIT)
+    (part,) = Resubstitution().repetition(SPLIT, 0)
     assert_array_equal(part.train, SPLIT.train)
     assert_array_equal(part.test, SPLIT.train)
     warning = "Measured on the training rows: no result for new rows"

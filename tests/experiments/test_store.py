@@ -1,7 +1,5 @@
-"""The store: what it keeps, what it refuses, and who may do a unit."""
+"""The store: what it keeps, and what it refuses."""
 
-import os
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -18,10 +16,9 @@ from numpy.testing import assert_array_equal
 from sklearn.neighbors import KNeighborsClassifier
 
 from crash_states import recorded
-from splmll.experiments import store as store_module
 from splmll.experiments.protocol import PROTOCOLS, BenchmarkProtocol, Protocol
-from splmll.experiments.store import SCHEMA_VERSION, Owner, Store, StoreError
-from splmll.experiments.unit import Unit, UnitResult, now, run_unit
+from splmll.experiments.store import SCHEMA_VERSION, Store, StoreError
+from splmll.experiments.unit import Unit, UnitResult, run_unit
 from splmll.metrics import MEASURES, evaluate
 from splmll.thresholds import fit_threshold
 
@@ -30,27 +27,13 @@ HELD_OUT = PROTOCOLS["held-out"]
 
 
 def keep(store: Store, unit: Unit, result: UnitResult | None = None) -> Unit:
-    owner = Owner()
-    assert store.claim(unit.key, owner)
-    assert store.record(unit, run_unit(unit) if result is None else result, owner)
+    store.record(unit, run_unit(unit) if result is None else result)
     return unit
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "run")
-
-
-@pytest.fixture
-def gone() -> Owner:
-    """Someone whose process has ended."""
-    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    identity = store_module._process_identity(process.pid)
-    assert identity is not None
-    owner = Owner(pid=process.pid, process=identity)
-    assert owner.is_alive
-    process.communicate()
-    return owner
 
 
 # What is kept ------------------------------------------------------------------------------------
@@ -168,87 +151,27 @@ def test_an_unknown_measure_is_refused(store: Store) -> None:
         store.recompute("f1")
 
 
-# Claims ------------------------------------------------------------------------------------------
+# One run at a time -------------------------------------------------------------------------------
 
 
-def test_a_unit_has_one_owner(store: Store) -> None:
-    first, second = Owner(), Owner()
-    assert store.claim("a", first)
-    assert not store.claim("a", second)
-    assert not store.claim("a", first)
-    assert store.claim("b", second)
-    store.release(first)
-    assert store.claim("a", second)
+def test_one_run_at_a_time(store: Store) -> None:
+    keep(store, Unit("ML-kNN", DATA, HELD_OUT))
+    with store.at_work():
+        with (
+            pytest.raises(StoreError, match=r"Another run is at work on .*wait until it ends"),
+            Store(store.path).at_work(),
+        ):
+            pytest.fail("two runs at work")  # pragma: no cover
+        assert len(Store(store.path).results()) == 1  # others can read
+    with Store(store.path).at_work():
+        pass
 
 
-def test_claims_of_the_dead_count_for_nothing(store: Store, gone: Owner) -> None:
-    assert not gone.is_alive
-    assert store.claim("a", gone)
-    assert store.claim("a", Owner())
-
-
-def test_a_process_with_the_number_of_a_dead_one_is_another(store: Store, gone: Owner) -> None:
-    reused = Owner(pid=os.getpid(), process=gone.process)
-    assert store.claim("a", reused)
-    assert store.claim("a", Owner())
-
-
-def test_other_machines_live_by_their_heartbeat(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    far = Owner(host=f"not-{socket.gethostname()}", pid=1, process="unknown here")
-    assert store.claim("a", far)
-    assert not store.claim("a", Owner())
-    real = store_module.time.time
-    monkeypatch.setattr(store_module.time, "time", lambda: real() + 200)
-    store.beat(far)
-    monkeypatch.setattr(store_module.time, "time", lambda: real() + 400)
-    assert not store.claim("a", Owner())
-    monkeypatch.setattr(store_module.time, "time", lambda: real() + 600)
-    assert store.claim("a", Owner())
-
-
-def test_who_lost_a_claim_cannot_record(store: Store, gone: Owner) -> None:
-    unit = Unit("ML-kNN", DATA, HELD_OUT)
-    late, heir = gone, Owner()
-    assert store.claim(unit.key, late)
-    assert store.claim(unit.key, heir)
-    assert not store.record(unit, run_unit(unit), late)
-    assert len(store.results()) == 0
-    assert store.record(unit, run_unit(unit), heir)
-    assert [path.name for path in store.folder.iterdir()] == [f"{unit.key}.npz"]
-
-
-def test_a_finished_unit_cannot_be_claimed(store: Store) -> None:
-    unit = keep(store, Unit("ML-kNN", DATA, HELD_OUT))
-    assert not store.claim(unit.key, Owner())
-    assert not store.claim(unit.key, Owner(), retry_before=now())
-
-
-def test_a_failed_unit_can_be_claimed_once_for_another_try(store: Store) -> None:
+def test_another_result_of_a_unit_takes_the_place_of_the_first(store: Store) -> None:
     unit = keep(store, Unit("ML-kNN", DATA, HELD_OUT), UnitResult.failure("failed", "no"))
-    assert not store.claim(unit.key, Owner())
-    start = now()
-    owner = Owner()
-    assert store.claim(unit.key, owner, retry_before=start)
-    assert store.record(unit, UnitResult.failure("failed", "again"), owner)
-    assert not store.claim(unit.key, Owner(), retry_before=start)
-    assert list(store.results()["error"]) == ["again"]
-
-
-def test_threads_claim_each_unit_once(store: Store) -> None:
-    won: list[str] = []
-
-    def take_all() -> None:
-        owner = Owner()
-        won.extend(key for key in map(str, range(30)) if store.claim(key, owner))
-
-    threads = [threading.Thread(target=take_all) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(won, key=int) == [str(number) for number in range(30)]
+    assert store.statuses() == {unit.key: "failed"}
+    keep(store, unit)
+    assert store.statuses() == {unit.key: "done"}
 
 
 def test_what_a_killed_process_left_is_overwritten(store: Store) -> None:
@@ -269,9 +192,8 @@ def test_a_row_on_the_disk_has_its_scores_there(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever of the files is there after a power cut, scores are, once their row can be."""
-    unit, owner = Unit("ML-kNN", DATA, HELD_OUT), Owner()
+    unit = Unit("ML-kNN", DATA, HELD_OUT)
     result, connect, states = run_unit(unit), sqlite3.connect, []
-    assert store.claim(unit.key, owner)
     with recorded(store.folder) as disk:
 
         class Connection(sqlite3.Connection):
@@ -285,23 +207,10 @@ def test_a_row_on_the_disk_has_its_scores_there(
         monkeypatch.setattr(
             sqlite3, "connect", lambda *given, **more: connect(*given, factory=Connection, **more)
         )
-        assert store.record(unit, result, owner)
+        store.record(unit, result)
     file = store.folder / f"{unit.key}.npz"
     assert states
     assert all(dict(state)[file.name] == file.read_bytes() for state in states)
-
-
-def test_two_that_do_the_same_unit_write_to_different_files(store: Store) -> None:
-    """Only the one with the claim is counted, and neither spoils what the other writes."""
-    unit, first, second = Unit("ML-kNN", DATA, HELD_OUT), Owner(), Owner()
-    result = run_unit(unit)
-    assert store.claim(unit.key, first)
-    store.release(first)
-    assert store.claim(unit.key, second)
-    assert not store.record(unit, result, first)
-    assert list(store.folder.iterdir()) == []
-    assert store.record(unit, result, second)
-    assert [path.suffix for path in store.folder.iterdir()] == [".npz"]
 
 
 # The file ----------------------------------------------------------------------------------------
@@ -358,19 +267,19 @@ def test_another_version_of_the_format_is_refused(store: Store) -> None:
 
 
 def test_many_at_once_make_one_store(tmp_path: Path) -> None:
-    wins: list[bool] = []
+    unit = Unit("ML-kNN", DATA, HELD_OUT)
     start = threading.Barrier(6)
 
     def make() -> None:
         start.wait()
-        wins.append(Store(tmp_path / "run").claim("a", Owner()))
+        Store(tmp_path / "run").record(unit, UnitResult.failure("failed", "no"))
 
     threads = [threading.Thread(target=make) for _ in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(wins) == [False] * 5 + [True]
+    assert Store(tmp_path / "run").statuses() == {unit.key: "failed"}
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
         "results-scores",
         "results.sqlite",
@@ -383,7 +292,7 @@ def test_opening_a_store_leaves_the_locks_of_this_process(store: Store) -> None:
     leave = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute({!r}); c.close()"
     log = store.path.with_name(f"{store.path.name}-wal")
     with store._reading() as connection:
-        connection.execute("DELETE FROM claims")
+        connection.execute("DELETE FROM units")
         connection.execute("SELECT count(*) FROM units").fetchone()
         Store(store.path)
         subprocess.run(

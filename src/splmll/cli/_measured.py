@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from splmll.cli._show import show_table, show_text
+from splmll.words import counted
 
 if TYPE_CHECKING:
     from splmll.tagging import Measured, Tagger
@@ -109,18 +110,6 @@ def embedding_name(embedding: Any) -> str:
     members = getattr(embedding, "members_", None) or getattr(embedding, "members", ())
     name = type(embedding).__name__
     return f"{name} of {', '.join(map(embedding_name, members))}" if members else name
-
-
-def counted(number: int, one: str, several: str | None = None) -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> from splmll.cli._measured import counted
-    >>> counted(1, "row"), counted(7770, "row"), counted(2, "label is", "labels are")
-    ('1 row', '7,770 rows', '2 labels are')
-    """
-    return f"{number:,} {one if number == 1 else several or one + 's'}"
 
 
 def _show_best_and_worst(measured: Measured) -> None:

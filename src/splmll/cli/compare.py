@@ -212,7 +212,7 @@ def _sources(
             continue
         found, how = read_examples(each, labels, **reading)
         if test is not None:
-            from splmll.experiments.own_data import with_test_rows
+            from splmll.datasets.joining import with_test_rows
 
             kinds = found.column_kinds or dict.fromkeys(found.feature_names, "numeric")
             found = with_test_rows(found, read_alike(test, how, kinds))

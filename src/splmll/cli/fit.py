@@ -259,7 +259,8 @@ def fit(
 
 def _show(tagger: Tagger, notes: list[str], size: int, model: str) -> None:
     """Print the result of a fit, short enough for a screen."""
-    from splmll.cli._measured import counted, show_landmarks, show_measured
+    from splmll.cli._measured import show_landmarks, show_measured
+    from splmll.words import counted
 
     rows, n_labels = counted(tagger.n_rows, "row"), counted(len(tagger.label_names), "label")
     show_text(f"{rows}, {n_labels}, {counted(_n_features(tagger), 'feature')}. {_columns(tagger)}")

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
 
 import numpy as np
-from scipy import sparse
 
 from splmll.datasets.arff import read_arff
 from splmll.datasets.checks import existing_file
@@ -22,12 +21,14 @@ from splmll.datasets.dataset import Dataset
 from splmll.datasets.digit_scenes import make_digit_scenes
 from splmll.datasets.download import download
 from splmll.datasets.hvecs import read_lear
+from splmll.datasets.joining import with_test_rows
 from splmll.datasets.mat import read_mat
 from splmll.datasets.mulan_files import MULAN_FILES, MulanFiles
 from splmll.datasets.nominal import with_numbers_only
 from splmll.datasets.tabular import read_table
 from splmll.datasets.text_sets import read_text_parts
 from splmll.exceptions import DatasetError
+from splmll.words import enumeration
 
 MULAN_URL = "https://raw.githubusercontent.com/tsoumakas/mulan/master/data/multi-label"
 # LEAR publishes its archives without checksums, so they are named but never fetched unseen.
@@ -164,7 +165,7 @@ def _download_mulan(name: str, data_home: Any, files: MulanFiles) -> Path:
     except DatasetError as error:
         raise DatasetError(
             f"{name} is not on this machine and could not be downloaded ({_reason(error)}); put "
-            f"{_and(files.names)} into {folder}"
+            f"{enumeration(files.names)} into {folder}"
         ) from error
     return folder
 
@@ -319,7 +320,7 @@ def _load_texts(
     files = (f"{name}-train.csv", f"{name}-test.csv")
     folder = _find(_folders(name, data_home), files)
     if folder is None:
-        columns = f" with the columns {_and((*ignore, *text, labels))} (separated by ;)"
+        columns = f" with the columns {enumeration((*ignore, *text, labels))} (separated by ;)"
         raise _put_by_hand(name, files, data_home, "", columns)
     train, test = (folder / file for file in files)
     return _join(
@@ -334,7 +335,7 @@ def _put_by_hand(
 ) -> DatasetError:
     folder = _destination(name, data_home)
     return DatasetError(
-        f"{name} is not on this machine; {get}put {_and(files)} into {folder}{also}"
+        f"{name} is not on this machine; {get}put {enumeration(files)} into {folder}{also}"
     )
 
 
@@ -380,26 +381,7 @@ def _join(train: Dataset, test: Dataset) -> Dataset:
                 "original files in their place",
                 path=train.name,
             )
-    n_train, n_test = train.X.shape[0], test.X.shape[0]
-    return replace(
-        train,
-        X=_stack(train.X, test.X),
-        Y=_stack(train.Y, test.Y),
-        train=np.arange(n_train),
-        test=np.arange(n_train, n_train + n_test),
-        texts=None if train.texts is None else np.concatenate([train.texts, test.texts]),
-    )
-
-
-def _stack(upper: Any, lower: Any) -> Any:
-    if sparse.issparse(upper) or sparse.issparse(lower):
-        return sparse.csr_array(sparse.vstack([upper, lower], format="csr"))
-    return np.concatenate([upper, lower])
-
-
-def _and(names: Iterable[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
+    return with_test_rows(train, test)
 
 
 _ESPGAME_DENSEHUE = ("espgame_DenseHue.mat", "espgame_dictionary.txt")

@@ -11,10 +11,11 @@ import pandas as pd
 from scipy import sparse
 
 from splmll.datasets import Dataset
-from splmll.doctor.finding import ERROR, NOTE, WARNING, Finding, counted
+from splmll.doctor.finding import ERROR, NOTE, WARNING, Finding
 from splmll.names import listed
 from splmll.tagging.pipeline import MOST_CATEGORIES, build_pipeline
 from splmll.tagging.tagger import wordless_column
+from splmll.words import counted
 
 MOSTLY_MISSING = 0.5  # share of the rows
 LARGEST_RATIO_OF_SCALES = 1000.0

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import platform
 import warnings
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from splmll.datasets import Dataset
@@ -15,6 +13,7 @@ from splmll.doctor.finding import ERROR, NOTE, WARNING, Finding, worst_first
 from splmll.doctor.labels import check_labels
 from splmll.doctor.rows import check_against_test, check_rows
 from splmll.doctor.taggers import check_predictions, check_tagger
+from splmll.extras import versions
 from splmll.persistence import ModelFileError, load, read_manifest
 from splmll.persistence.storage import MANIFEST
 from splmll.tagging import Tagger
@@ -108,12 +107,13 @@ def examine_model_file(
 
 def _libraries(then: dict[str, str]) -> Iterator[Finding]:
     """Yield the libraries whose versions have changed since the model was written."""
+    here = versions(then)
     for severity in (WARNING, NOTE):
         other = [
             f"{name} {then[name]} (here {now})"
             for name in then
             if (severity == WARNING) == (name in _PREDICTS)
-            and _release(now := _installed(name)) != _release(then[name])
+            and _release(now := here.get(name, "none")) != _release(then[name])
         ]
         if other:
             yield Finding(
@@ -124,15 +124,6 @@ def _libraries(then: dict[str, str]) -> Iterator[Finding]:
                 "it again.",
                 [each.split()[0] for each in other],
             )
-
-
-def _installed(name: str) -> str:
-    if name == "python":
-        return platform.python_version()
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "none"
 
 
 def _release(number: str) -> list[str]:

@@ -66,15 +66,3 @@ def worst_first(findings: Sequence[Finding]) -> list[Finding]:
     ['error', 'note']
     """
     return sorted(findings, key=lambda each: SEVERITIES.index(each.severity))
-
-
-def counted(number: int, one: str, several: str | None = None) -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> from splmll.doctor.finding import counted
-    >>> counted(1, "label"), counted(3, "label"), counted(2, "label has", "labels have")
-    ('1 label', '3 labels', '2 labels have')
-    """
-    return f"{number:,} {one if number == 1 else several or one + 's'}"

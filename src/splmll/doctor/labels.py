@@ -13,8 +13,9 @@ import numpy as np
 from scipy import sparse
 
 from splmll.datasets import Dataset
-from splmll.doctor.finding import ERROR, NOTE, WARNING, Finding, counted
+from splmll.doctor.finding import ERROR, NOTE, WARNING, Finding
 from splmll.names import listed
+from splmll.words import counted
 
 MIN_ROWS_OF_A_LABEL = 5  # one for each of the folds in which SPL-MLL and thresholds are measured
 # A name is taken for a typing error of another if it is rare, long enough, close, and the other is

@@ -11,10 +11,11 @@ import pandas as pd
 from scipy import sparse
 
 from splmll.datasets import Dataset
-from splmll.doctor.finding import ERROR, NOTE, WARNING, Finding, counted
+from splmll.doctor.finding import ERROR, NOTE, WARNING, Finding
 from splmll.names import listed
 from splmll.tagging.tagger import MIN_ROWS
 from splmll.thresholds import MIN_ROWS as MIN_ROWS_TO_TUNE
+from splmll.words import counted
 
 MANY_UNLABELLED = 0.5  # share of the rows from which on it is more than a note
 MANY_REPEATED = 0.01

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from splmll.doctor.finding import ERROR, NOTE, WARNING, Finding, counted
+from splmll.doctor.finding import ERROR, NOTE, WARNING, Finding
 from splmll.landmarks import SPLMLL
 from splmll.landmarks.recovery import logarithm
 from splmll.names import listed
 from splmll.tagging import Measured, Tagger
+from splmll.words import counted
 
 CARRIES_NOTHING = 0.05  # a landmark that is there or not changes a score by less
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from splmll.datasets import Dataset
 from splmll.experiments.protocol import standard_split
-from splmll.experiments.words import listed
 from splmll.landmarks import SPLMLL
 from splmll.plots import (
     ConvergenceDisplay,
@@ -21,6 +20,7 @@ from splmll.plots import (
     SelectionDisplay,
 )
 from splmll.published import PublishedSPLMLL
+from splmll.words import enumeration
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,8 +70,8 @@ def selection_figure(
         SelectionDisplay(strengths, ours, measure="variance that the landmark adds").plot(right)
         right.set_title(f"{data.name}: SPL-MLL", pad=26)
         told.append(
-            f"on {data.name} Algorithm 1 gives the largest weights to {listed(theirs[:3])}, "
-            f"SPL-MLL begins with {listed(ours[: min(3, len(landmarks))])}"
+            f"on {data.name} Algorithm 1 gives the largest weights to {enumeration(theirs[:3])}, "
+            f"SPL-MLL begins with {enumeration(ours[: min(3, len(landmarks))])}"
         )
     return figure, (
         "Which labels are landmarks. Left: the diagonal of B after Algorithm 1 with a linear map, "

@@ -23,13 +23,13 @@ import cloudpickle
 import psutil
 
 from splmll.experiments import _child
-from splmll.experiments._environment import MEGABYTE
 
+MEGABYTE = 2**20
 # Seconds between two looks at the memory of a call, from outside and from within.
 WATCH_INTERVAL = 0.1
 SAMPLE_INTERVAL = 0.02
-# A kept process gives way to a new one when what earlier calls left in it takes more than this
-# share of the memory that the next call may hold.
+# A kept process gives way to a new one when it holds more than this share of the memory that the
+# next call may hold.
 LEFTOVER_SHARE = 0.25
 # Bytes of the last words of a process that died.
 LAST_WORDS = 20_000
@@ -84,7 +84,6 @@ class LimitedProcess(AbstractContextManager):
     def __init__(self, n_threads: int | None = None) -> None:
         self.n_threads = n_threads
         self._process: subprocess.Popen[bytes] | None = None
-        self._fresh_mb: float | None = None  # what it holds when it has imported everything
 
     def __exit__(self, *error: object) -> None:
         self.close()
@@ -126,9 +125,7 @@ class LimitedProcess(AbstractContextManager):
             self._last_words.truncate(0)
             self._send(body)
             kind, content = self._answer()
-            if kind == "started":  # all imports are done
-                if self._fresh_mb is None:
-                    self._fresh_mb = _resident_mb(self._pid)
+            if kind == "started":
                 kind, content = self._answer(time_limit, memory_limit, processor_limit)
         except BaseException:
             self.close()  # it is dead, or at work on what nobody waits for
@@ -166,7 +163,6 @@ class LimitedProcess(AbstractContextManager):
             env=environment,
         )
         self._pid = self._process.pid
-        self._fresh_mb = None
         # Pipes cannot be waited for with a timeout everywhere; a queue can.
         self._answers: queue.SimpleQueue[tuple[str, Any] | None] = queue.SimpleQueue()
         arguments = (self._process, self._answers)
@@ -177,9 +173,7 @@ class LimitedProcess(AbstractContextManager):
         """Whether the process is dead, or earlier calls have left too much in it."""
         if self._process is None or self._process.poll() is not None:
             return True
-        if memory_limit is None or self._fresh_mb is None:
-            return False
-        return _resident_mb(self._pid) - self._fresh_mb > LEFTOVER_SHARE * memory_limit
+        return memory_limit is not None and _resident_mb(self._pid) > LEFTOVER_SHARE * memory_limit
 
     def _send(self, message: Any) -> None:
         pipe: Any = self._process and self._process.stdin

@@ -1,23 +1,23 @@
 """Which rows a method learns from and which it is measured on.
 
-Four ways of doing it, each with one sentence for the caption of a table. All methods of an
+Five ways of doing it, each with one sentence for the caption of a table. All methods of an
 experiment get the same rows and the same seeds.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from sklearn.model_selection import BaseCrossValidator, KFold
 
 from splmll.datasets import Dataset
-from splmll.experiments.words import count
 from splmll.model_selection import MultilabelStratifiedKFold, MultilabelStratifiedShuffleSplit
+from splmll.words import counted
 
 # A data set without a standard split is tested on one row of so many.
 ROWS_PER_TEST_ROW = 10
@@ -35,10 +35,6 @@ class Part:
 
     Attributes
     ----------
-    repetition, fold : int
-        Which of the repetitions and folds it is, counted from 0.
-    seed : int
-        Seed of the methods.
     train, test : ndarray of int
         Row numbers.
     validation : ndarray of int or None
@@ -47,17 +43,10 @@ class Part:
         Some of the training rows: a second fit without them gives scores to choose thresholds on.
     """
 
-    repetition: int
-    fold: int
-    seed: int
     train: np.ndarray
     test: np.ndarray
     validation: np.ndarray | None = None
     threshold_rows: np.ndarray | None = None
-
-
-#: Row numbers of one fit, as in `Part`: train, test, and the others where there are any.
-Rows = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -101,30 +90,18 @@ class Protocol(ABC):
         """Number of fits in every repetition."""
         return 1
 
-    def parts(self, data: Dataset, seed: int = 0) -> Iterator[Part]:
-        """Yield the rows of all fits, the same for the same data and seed."""
-        for repetition in range(self.repetitions):
-            yield from self.repetition(data, repetition, seed)
-
+    @abstractmethod
     def repetition(self, data: Dataset, repetition: int, seed: int = 0) -> list[Part]:
         """Return the rows of the fits of one repetition, fold by fold.
 
-        Repetitions are counted from 0; repetition r has the seed ``seed + r``.
+        Repetitions are counted from 0; the seed is that of all of them. The same data and seed
+        give the same rows.
         """
-        own_seed = seed + repetition
-        return [
-            Part(repetition, fold, own_seed, *rows)
-            for fold, rows in enumerate(self._divide(data, seed, own_seed))
-        ]
 
     def describe(self) -> str:
         """Return the sentence that says in a caption what was done."""
-        seeds, repetitions = (count(self.repetitions, word) for word in ("seed", "repetition"))
+        seeds, repetitions = (counted(self.repetitions, word) for word in ("seed", "repetition"))
         return self.sentence.format(seeds=seeds, repetitions=repetitions)
-
-    @abstractmethod
-    def _divide(self, data: Dataset, seed: int, own_seed: int) -> list[Rows]:
-        """Divide the rows for one repetition, by the seed of all of them and by its own."""
 
 
 @dataclass(frozen=True)
@@ -157,8 +134,9 @@ class HeldOut(Protocol):
 
     repetitions: int = 5
 
-    def _divide(self, data: Dataset, seed: int, own_seed: int) -> list[Rows]:
-        return [standard_split(data, seed)]
+    def repetition(self, data: Dataset, repetition: int, seed: int = 0) -> list[Part]:
+        """Return the standard split."""
+        return [Part(*standard_split(data, seed))]
 
 
 @dataclass(frozen=True)
@@ -199,13 +177,14 @@ class CrossValidation(Protocol):
         drawn = f", drawn {self.repetitions} times" if self.repetitions > 1 else ""
         return f"Cross-validation on all rows: {self.n_folds} folds, {kind}{drawn}."
 
-    def _divide(self, data: Dataset, seed: int, own_seed: int) -> list[Rows]:
+    def repetition(self, data: Dataset, repetition: int, seed: int = 0) -> list[Part]:
+        """Return the folds."""
         folds: BaseCrossValidator = (
-            MultilabelStratifiedKFold(self.n_folds, random_state=own_seed)
+            MultilabelStratifiedKFold(self.n_folds, random_state=seed + repetition)
             if self.stratified
-            else KFold(self.n_folds, shuffle=True, random_state=own_seed)
+            else KFold(self.n_folds, shuffle=True, random_state=seed + repetition)
         )
-        return list(folds.split(np.arange(data.Y.shape[0]), data.Y))
+        return [Part(*rows) for rows in folds.split(np.arange(data.Y.shape[0]), data.Y)]
 
 
 @dataclass(frozen=True)
@@ -224,7 +203,7 @@ class PaperProtocol(Protocol):
     --------
     >>> from splmll.datasets import load_dataset
     >>> from splmll.experiments.protocol import PaperProtocol
-    >>> part = next(PaperProtocol().parts(load_dataset("digit-scenes")))
+    >>> (part,) = PaperProtocol().repetition(load_dataset("digit-scenes"), 0)
     >>> len(part.train), len(part.validation), len(part.test)
     (2700, 300, 1000)
     """
@@ -245,10 +224,11 @@ class PaperProtocol(Protocol):
 
     repetitions: int = 10
 
-    def _divide(self, data: Dataset, seed: int, own_seed: int) -> list[Rows]:
+    def repetition(self, data: Dataset, repetition: int, seed: int = 0) -> list[Part]:
+        """Return the standard split, with a tenth of its training rows set apart."""
         train, test = standard_split(data, seed)
-        kept, validation = _stratified(data, train, VALIDATION_SHARE, own_seed)
-        return [(kept, test, validation)]
+        kept, validation = _stratified(data, train, VALIDATION_SHARE, seed + repetition)
+        return [Part(kept, test, validation)]
 
 
 @dataclass(frozen=True)
@@ -279,9 +259,10 @@ class Resubstitution(Protocol):
         "rows, no ground to rank methods by."
     )
 
-    def _divide(self, data: Dataset, seed: int, own_seed: int) -> list[Rows]:
+    def repetition(self, data: Dataset, repetition: int, seed: int = 0) -> list[Part]:
+        """Return the training rows, twice."""
         train, _ = standard_split(data, seed)
-        return [(train, train)]
+        return [Part(train, train)]
 
 
 @dataclass(frozen=True)
@@ -304,7 +285,7 @@ class BenchmarkProtocol(Protocol):
     --------
     >>> from splmll.datasets import load_dataset
     >>> from splmll.experiments.protocol import BenchmarkProtocol
-    >>> part = next(BenchmarkProtocol().parts(load_dataset("digit-scenes")))
+    >>> (part,) = BenchmarkProtocol().repetition(load_dataset("digit-scenes"), 0)
     >>> len(part.train), len(part.threshold_rows), len(part.test)
     (3000, 600, 1000)
     """
@@ -327,10 +308,11 @@ class BenchmarkProtocol(Protocol):
         return (
             "Benchmark: trained and measured on the standard split; a data set without one on a "
             "label-stratified draw of a third of the rows for testing (of at most "
-            f"{self.most_rows:,} rows drawn by chance). {count(self.repetitions, 'seed')}.{quick}"
+            f"{self.most_rows:,} rows drawn by chance). {counted(self.repetitions, 'seed')}.{quick}"
         )
 
-    def _divide(self, data: Dataset, seed: int, own_seed: int) -> list[Rows]:
+    def repetition(self, data: Dataset, repetition: int, seed: int = 0) -> list[Part]:
+        """Return the split, with some training rows for the threshold."""
         if data.train is not None and data.test is not None:
             train, test = data.train, data.test
         else:
@@ -339,7 +321,7 @@ class BenchmarkProtocol(Protocol):
         train, test = _at_most(self.most_train, train, seed), _at_most(self.most_test, test, seed)
         share = max(THRESHOLD_SHARE, min(0.5, FEWEST_THRESHOLD_ROWS / len(train)))
         _, threshold_rows = _stratified(data, train, share, seed)
-        return [(train, test, None, threshold_rows)]
+        return [Part(train, test, threshold_rows=threshold_rows)]
 
 
 #: Every protocol by name, with its usual number of repetitions.

@@ -311,6 +311,5 @@ def check_items(items: Sequence[str]) -> list[str]:
 def check_data(data: Sequence[str]) -> list[str]:
     """Refuse data sets that no table has."""
     known = [*ALL_DATA, "pascal07"]
-    if unknown := [name for name in data if name not in known]:
-        raise ValueError(f"No table has the data set {unknown[0]!r}; there are {', '.join(known)}.")
-    return list(data)
+    there = f"The tables have {', '.join(known)}."
+    return [known_name(name, known, "data set", there) for name in data]

@@ -10,12 +10,11 @@ from __future__ import annotations
 import logging
 import os
 import threading
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
-from itertools import product
+from dataclasses import dataclass, replace
+from itertools import islice, product
 from pathlib import Path
 from typing import Any
 
@@ -30,14 +29,13 @@ from splmll.experiments.limits import CallFailed, LimitedProcess
 from splmll.experiments.progress import RunProgress
 from splmll.experiments.protocol import PROTOCOLS, Protocol
 from splmll.experiments.search import Search
-from splmll.experiments.store import Owner, Store
+from splmll.experiments.store import Store
 from splmll.experiments.unit import Unit, UnitResult, now, run_unit
 from splmll.extras import required
 from splmll.names import known_name
 
 BACKENDS = ("joblib", "dask")
-# Seconds between two signs of life, and between two looks at units that another process does.
-HEARTBEAT = 30.0
+# Seconds between two looks at how many units there is room for.
 LOOK_AGAIN = 0.5
 # Units sent to a Dask cluster before they are needed, for each that can run: no worker waits.
 AHEAD = 2
@@ -164,8 +162,8 @@ class Experiment:
         Parameters
         ----------
         out : path-like
-            Folder or SQLite file of the store, see :class:`splmll.experiments.store.Store`. Another
-            process may work on the same store: each unit is done by one of them.
+            Folder or SQLite file of the store, see :class:`splmll.experiments.store.Store`. One
+            run at a time can work on it.
         n_jobs : int, default=1
             How many units run at the same time, as in joblib.
         backend : {"joblib", "dask"}, default="joblib"
@@ -186,8 +184,7 @@ class Experiment:
         results : DataFrame
             One row for every unit, see :meth:`splmll.experiments.store.Store.results`.
         """
-        if backend not in BACKENDS:
-            raise ValueError(f"Unknown backend {backend!r}: use one of {', '.join(BACKENDS)}.")
+        known_name(backend, BACKENDS, "backend", f"Use one of {', '.join(BACKENDS)}.")
         on_cluster = backend == "dask" or scheduler is not None
         limited = any(limit is not None for limit in self.limits.values())
         if not isolate and (on_cluster or limited or n_jobs != 1):
@@ -195,88 +192,69 @@ class Experiment:
                 "isolate=False runs units in this process, one after the other: leave n_jobs at 1, "
                 "take no cluster and set no limits."
             )
-        units = self.units()
-        with _Run(Store(out), units, retry_failed) as run:
+        units, store = self.units(), Store(out)
+        with _recording(store, units, retry_failed) as work:
             if on_cluster:
                 with _dask_client(n_jobs, scheduler) as client:
                     cluster = client.get_executor(pure=False)
-                    run.all(cluster, self.limits, lambda: AHEAD * sum(client.nthreads().values()))
+                    ahead = lambda: AHEAD * sum(client.nthreads().values())  # noqa: E731
+                    work.through(cluster, self.limits, ahead)
             elif isolate:
                 n_workers = joblib.effective_n_jobs(n_jobs)
                 n_threads = max(1, joblib.cpu_count() // n_workers)
-                with _threads_with_processes(n_workers, n_threads) as here:
-                    run.all(here, self.limits, lambda: n_workers)
+                with _threads_with_processes(n_workers, n_threads) as threads:
+                    work.through(threads, self.limits, lambda: n_workers)
             else:
-                while (unit := run.take(wait=True)) is not None:
-                    run.end(unit, _attempt(unit))
-        return run.store.results([unit.key for unit in units])
+                work.here()
+        return store.results([unit.key for unit in units])
 
 
-class _Run:
-    """One run of an experiment: what is left to do, its claims in the store and its display."""
+@contextmanager
+def _recording(store: Store, units: Sequence[Unit], retry_failed: bool) -> Iterator[_Work]:
+    """Give what is left to do and where results go, while nobody else works on the store."""
+    with store.at_work():
+        over = store.statuses()
+        if retry_failed:
+            over = {key: status for key, status in over.items() if status == "done"}
+        left = [unit for unit in units if unit.key not in over]
+        with RunProgress(len(units)) as progress:
+            done = sum(over.get(unit.key) == "done" for unit in units)
+            progress.count(done=done, failed=len(units) - len(left) - done)
+            yield _Work(store, left, progress)
 
-    def __init__(self, store: Store, units: Iterable[Unit], retry_failed: bool) -> None:
-        self.store = store
-        self.owner = Owner()
-        self._retry_before = now() if retry_failed else None
-        self._left = {unit.key: unit for unit in units}
-        self._progress = RunProgress(len(self._left))
-        self._stopped = threading.Event()
 
-    def __enter__(self) -> _Run:
-        self._progress.start()
-        threading.Thread(target=self._beat, daemon=True).start()
-        return self
+@dataclass(frozen=True)
+class _Work:
+    """Units to do, where their results go, and the line that says how far it is."""
 
-    def __exit__(self, *error: object) -> None:
-        self._stopped.set()
-        self._progress.stop()
-        self.store.release(self.owner)
+    store: Store
+    units: Sequence[Unit]
+    progress: RunProgress
 
-    def all(self, executor: Executor, limits: Limits, room: Callable[[], int]) -> None:
-        """Do all units, never more at once than there is room: another run may have the others."""
+    def here(self) -> None:
+        """Do all units in this process, one after the other."""
+        for unit in self.units:
+            self.progress.count(running=1)
+            self._end(unit, _attempt(unit))
+
+    def through(self, executor: Executor, limits: Limits, room: Callable[[], int]) -> None:
+        """Do all units, no more of them under way than there is room: a unit can hold its data."""
+        waiting = iter(self.units)
         running: dict[Future[UnitResult], Unit] = {}
         while True:
-            while len(running) < max(1, room()) and (unit := self.take(wait=not running)):
+            for unit in islice(waiting, max(0, max(1, room()) - len(running))):
                 running[executor.submit(_attempt, unit, limits)] = unit
+                self.progress.count(running=1)
             if not running:
                 return
+            # A cluster may grow before a unit ends.
             for future in wait(running, LOOK_AGAIN, FIRST_COMPLETED).done:
-                self.end(running.pop(future), _result_of(future))
+                self._end(running.pop(future), _result_of(future))
 
-    def take(self, *, wait: bool = False) -> Unit | None:
-        """Claim a unit and return it, or None if there is none.
-
-        Where others are at work on all that is left, wait for them on request: they may die.
-        """
-        while True:
-            self._drop_finished()
-            for key, unit in self._left.items():
-                if self.store.claim(key, self.owner, retry_before=self._retry_before):
-                    del self._left[key]
-                    self._progress.count(running=1)
-                    return unit
-            if not (wait and self._left):
-                return None
-            time.sleep(LOOK_AGAIN)
-
-    def end(self, unit: Unit, result: UnitResult) -> None:
-        """Record what came out of a unit."""
-        self.store.record(unit, result, self.owner)
+    def _end(self, unit: Unit, result: UnitResult) -> None:
+        self.store.record(unit, result)
         done = result.status == "done"
-        self._progress.count(running=-1, done=done, failed=not done)
-
-    def _drop_finished(self) -> None:
-        """Forget units that are over, whoever did them."""
-        for key, (status, finished) in self.store.endings().items():
-            done = status == "done"
-            again = not done and self._retry_before is not None and finished < self._retry_before
-            if not again and self._left.pop(key, None) is not None:
-                self._progress.count(done=done, failed=not done)
-
-    def _beat(self) -> None:
-        while not self._stopped.wait(HEARTBEAT):
-            self.store.beat(self.owner)
+        self.progress.count(running=-1, done=done, failed=not done)
 
 
 @contextmanager
@@ -382,11 +360,8 @@ def _find_methods(methods: Sequence[Method] | Mapping[str, Any]) -> dict[str, An
 
 def _find_protocol(protocol: str | Protocol, repetitions: int | None) -> Protocol:
     if isinstance(protocol, str):
-        if protocol not in PROTOCOLS:
-            raise ValueError(
-                f"There is no protocol {protocol!r}; there are {', '.join(PROTOCOLS)}."
-            )
-        protocol = PROTOCOLS[protocol]
+        there = f"There are {', '.join(PROTOCOLS)}."
+        protocol = PROTOCOLS[known_name(protocol, PROTOCOLS, "protocol", there)]
     return protocol if repetitions is None else replace(protocol, repetitions=repetitions)
 
 

@@ -21,8 +21,8 @@ import pandas as pd
 from scipy import stats
 
 from splmll.experiments.tables import summarise
-from splmll.experiments.words import count
 from splmll.metrics import MEASURES, PAPER_MEASURES
+from splmll.words import counted
 
 LEVEL = 0.05
 # With fewer data sets the distributions behind Friedman's and Nemenyi's tests are rough guesses.
@@ -69,13 +69,13 @@ class Ranks:
         if len(self.data) >= FEW_DATA_SETS:
             return ""
         return (
-            f"{count(len(self.data), 'data set')} {'is' if len(self.data) == 1 else 'are'} "
+            f"{counted(len(self.data), 'data set')} {'is' if len(self.data) == 1 else 'are'} "
             f"too few to generalise from; have at least {FEW_DATA_SETS}, better ten."
         )
 
     def where(self) -> str:
         """Return what the ranks are over in words: how many data sets, and which measures."""
-        data = count(len(self.data), "data set")
+        data = counted(len(self.data), "data set")
         if len(self.measures) == 1:
             return f"{data} ({MEASURES[self.measures[0]].title})"
         return f"{data} under {len(self.measures)} measures (a block each)"
@@ -365,13 +365,13 @@ def wilcoxon_test(ranks: Ranks) -> WilcoxonResult:
     smallest = min(1.0, len(pairs) * 2.0 ** (1 - n_blocks))
     words = (
         f"{what}, with Holm's correction: {int((pairs < LEVEL).sum())} of "
-        f"{count(len(pairs), 'pair')} of methods differ at the {LEVEL:.0%} level. "
+        f"{counted(len(pairs), 'pair')} of methods differ at the {LEVEL:.0%} level. "
         f"{p_values.index[0]} has the best average rank; {_different(p_values)}"
     )
     if smallest >= LEVEL:
         words += (
-            f" With {count(n_blocks, 'block')} no pair can have a p below {smallest:.2g} after the "
-            "correction, whatever the results are."
+            f" With {counted(n_blocks, 'block')} no pair can have a p below {smallest:.2g} after "
+            "the correction, whatever the results are."
         )
     return WilcoxonResult(ranks, words, p_values, smallest)
 
@@ -390,7 +390,7 @@ def _tested(ranks: Ranks, fewest_methods: int, test: str) -> str:
             f"{test} needs at least 2 blocks, here is 1; add data sets. Repetitions on the same "
             "data do not count."
         )
-    return f"{test} of {count(n_methods, 'method')} over {ranks.where()}"
+    return f"{test} of {counted(n_methods, 'method')} over {ranks.where()}"
 
 
 def _different(p_values: pd.DataFrame) -> str:

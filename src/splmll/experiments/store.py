@@ -1,28 +1,24 @@
 """What came out of an experiment, on disk: one SQLite file, and array files with the scores.
 
 A unit's row appears in one step, after its arrays are in place, so that a process killed at any
-moment leaves nothing half-written. Claims keep two processes from doing the same unit.
+moment leaves nothing half-written. One run at a time works on a store; others can read it.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import socket
 import sqlite3
-import time
 import uuid
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import psutil
 
-from splmll.atomic import atomic_write, flush_folder
+from splmll.atomic import FolderInUse, atomic_write, flush_folder, locked_folder
 from splmll.experiments.unit import Unit, UnitArrays, UnitResult, measures_for
 from splmll.metrics import MEASURES, evaluate
 
@@ -33,8 +29,6 @@ APPLICATION_ID = 0x53504C4D
 
 # Seconds to wait for another process that is writing.
 BUSY_TIMEOUT = 60.0
-# Seconds after which a claim of another machine, which shows no sign of life, counts for nothing.
-STALE_CLAIM = 300.0
 
 _COLUMNS = {
     "key": "TEXT PRIMARY KEY",
@@ -71,14 +65,6 @@ _COLUMNS = {
 }
 _SCHEMA = f"""
 CREATE TABLE units ({", ".join(f"{name} {kind}" for name, kind in _COLUMNS.items())});
-CREATE TABLE claims (
-    key TEXT PRIMARY KEY,
-    token TEXT NOT NULL,
-    host TEXT NOT NULL,
-    pid INTEGER NOT NULL,
-    process TEXT NOT NULL,
-    heartbeat REAL NOT NULL
-);
 PRAGMA application_id = {APPLICATION_ID};
 PRAGMA user_version = {SCHEMA_VERSION};
 """
@@ -86,27 +72,6 @@ PRAGMA user_version = {SCHEMA_VERSION};
 
 class StoreError(ValueError):
     """A file is not a store, or not one that this version can read."""
-
-
-@dataclass(frozen=True)
-class Owner:
-    """Who does a unit: one run of an experiment in one process."""
-
-    host: str = field(default_factory=socket.gethostname)
-    pid: int = field(default_factory=os.getpid)
-    process: str = field(default_factory=lambda: _process_identity(os.getpid()) or "")
-    token: str = field(default_factory=lambda: uuid.uuid4().hex)
-
-    @property
-    def is_alive(self) -> bool:
-        """Whether the process still runs; only for one on this machine."""
-        return _process_identity(self.pid) == self.process
-
-    def still_holds(self, heartbeat: float) -> bool:
-        """Whether a claim of this owner counts, given its last sign of life."""
-        if self.host == socket.gethostname():
-            return self.is_alive
-        return time.time() - heartbeat < STALE_CLAIM
 
 
 class Store:
@@ -120,24 +85,20 @@ class Store:
 
     Notes
     -----
-    Several processes of one machine can use a store at the same time. It must not lie on a network
-    drive, for which SQLite's write-ahead log is not made: experiments on several machines go
-    through Dask, where one process alone writes.
+    A store must not lie on a network drive, for which SQLite's write-ahead log is not made:
+    experiments on several machines go through Dask, where one process alone writes.
 
     Examples
     --------
     >>> import tempfile
     >>> from splmll.experiments.protocol import PROTOCOLS
-    >>> from splmll.experiments.store import Owner, Store
+    >>> from splmll.experiments.store import Store
     >>> from splmll.experiments.unit import Unit, UnitResult
-    >>> unit, owner = Unit("ML-kNN", "emotions", PROTOCOLS["held-out"]), Owner()
+    >>> unit = Unit("ML-kNN", "emotions", PROTOCOLS["held-out"])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     store = Store(folder)
-    ...     print(store.claim(unit.key, owner), store.claim(unit.key, Owner()))
-    ...     print(store.record(unit, UnitResult.failure("timeout", "took too long"), owner))
+    ...     store.record(unit, UnitResult.failure("timeout", "took too long"))
     ...     store.results()[["data", "method", "status"]]
-    True False
-    True
            data  method   status
     0  emotions  ML-kNN  timeout
     """
@@ -256,44 +217,27 @@ class Store:
             frame["threshold"] = str(threshold)
         return frame
 
+    def statuses(self) -> dict[str, str]:
+        """Return the status of every unit that is over, by key."""
+        with self._reading() as connection:
+            return dict(connection.execute("SELECT key, status FROM units").fetchall())
+
     # What is being done ------------------------------------------------------------------------
 
-    def endings(self) -> dict[str, tuple[str, str]]:
-        """Return the status and the time of ending of all units that are over, by key."""
-        with self._reading() as connection:
-            lines = connection.execute("SELECT key, status, finished FROM units")
-            return {key: (status, finished) for key, status, finished in lines}
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Keep other runs away for as long as the block, or its process, lasts."""
+        try:
+            with locked_folder(self.folder, wait=False):
+                yield
+        except FolderInUse:
+            raise StoreError(
+                f"Another run is at work on {self.path}: wait until it ends, or name another "
+                "place. To use more processors, give one run more jobs."
+            ) from None
 
-    def claim(self, key: str, owner: Owner, *, retry_before: str | None = None) -> bool:
-        """Reserve a unit and return True, unless it is done or someone who is alive does it.
-
-        A unit that failed may be done again if that was before the time `retry_before`.
-        """
-        with self._writing() as connection:
-            row = connection.execute(
-                "SELECT status, finished FROM units WHERE key = ?", (key,)
-            ).fetchone()
-            if row is not None:
-                status, finished = row
-                if status == "done" or retry_before is None or finished >= retry_before:
-                    return False
-            claim = connection.execute(
-                "SELECT host, pid, process, token, heartbeat FROM claims WHERE key = ?", (key,)
-            ).fetchone()
-            if claim is not None and Owner(*claim[:-1]).still_holds(claim[-1]):
-                return False
-            connection.execute(
-                "INSERT OR REPLACE INTO claims (key, token, host, pid, process, heartbeat) "
-                "VALUES (?, ?, ?, ?, ?, ?)",
-                (key, owner.token, owner.host, owner.pid, owner.process, time.time()),
-            )
-            return True
-
-    def record(self, unit: Unit, result: UnitResult, owner: Owner) -> bool:
-        """Write down what came out of a claimed unit, in one step.
-
-        Return False if the claim was lost to another process, whose result counts.
-        """
+    def record(self, unit: Unit, result: UnitResult) -> None:
+        """Write down what came out of a unit, in one step."""
         line = {
             **unit.columns(),
             "settings": _json(unit.settings if result.settings is None else result.settings),
@@ -305,11 +249,6 @@ class Store:
         }
         line |= {name: getattr(result, name) for name in _COLUMNS if name not in line}
         with self._writing() as connection:
-            held = connection.execute(
-                "SELECT 1 FROM claims WHERE key = ? AND token = ?", (unit.key, owner.token)
-            ).fetchone()
-            if held is None:
-                return False
             for left in self.folder.glob(f"*{unit.key}*"):  # by processes that were killed
                 left.unlink(missing_ok=True)
             if result.arrays is not None:
@@ -322,8 +261,6 @@ class Store:
                 f"VALUES ({', '.join('?' * len(_COLUMNS))})",
                 [line[name] for name in _COLUMNS],
             )
-            connection.execute("DELETE FROM claims WHERE key = ?", (unit.key,))
-        return True
 
     def forget(self, method: str, keys: Collection[str] | None = None) -> int:
         """Remove results of a method, so that the next run makes them anew.
@@ -346,18 +283,6 @@ class Store:
         for (key,) in found:
             self._array_file(key).unlink(missing_ok=True)
         return len(found)
-
-    def beat(self, owner: Owner) -> None:
-        """Show that an owner is alive, to processes of other machines."""
-        with self._writing() as connection:
-            connection.execute(
-                "UPDATE claims SET heartbeat = ? WHERE token = ?", (time.time(), owner.token)
-            )
-
-    def release(self, owner: Owner) -> None:
-        """Give up all that an owner has claimed."""
-        with self._writing() as connection:
-            connection.execute("DELETE FROM claims WHERE token = ?", (owner.token,))
 
     # The file ------------------------------------------------------------------------------------
 
@@ -425,26 +350,6 @@ class Store:
                 connection.execute("ROLLBACK")
                 raise
             connection.execute("COMMIT")
-
-
-def _process_identity(pid: int) -> str | None:
-    """Return what tells a process from a later one with the same number, None if it is gone."""
-    try:
-        process = psutil.Process(pid)
-        if process.status() == psutil.STATUS_ZOMBIE:
-            return None
-        if psutil.LINUX:
-            # Ticks since the start of the machine: no change of the clock touches them.
-            boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-            return f"{boot}:{fields[_START_TICKS]}"
-        return f"{process.create_time():.2f}"
-    except (psutil.Error, OSError):
-        return None
-
-
-# Field 22 of /proc/<pid>/stat, counted from the state, the first after the name in brackets.
-_START_TICKS = 19
 
 
 def _json(value: Any) -> str:

@@ -17,8 +17,8 @@ from splmll.experiments.contestants import CONTESTANTS
 from splmll.experiments.protocol import PROTOCOLS
 from splmll.experiments.published import printed_beside, published_datasets
 from splmll.experiments.table_format import MISSING, Cell, FormattedTable, Mark
-from splmll.experiments.words import count, listed
 from splmll.metrics import MEASURES, PAPER_MEASURES
+from splmll.words import counted, enumeration
 
 # What must be the same in all runs of a table.
 CONDITIONS = ("protocol", "preprocessing", "threshold", "search")
@@ -222,8 +222,9 @@ store returns.
         values = sorted(results[column].astype(str).unique())
         if len(values) > 1:
             raise ValueError(
-                f"The results have {len(values)} values of {column}: {listed(map(repr, values))}. "
-                "A table shows one: choose it first, for instance with "
+                f"The results have {len(values)} values of {column}: "
+                f"{enumeration(map(repr, values))}. A table shows one: choose it first, for "
+                "instance with "
                 f'results[results["{column}"] == "{values[0]}"].'
             )
     strange = set(results["status"]) - {"done", *NOT_DONE}
@@ -344,7 +345,7 @@ def _run_words(results: pd.DataFrame) -> str:
     """How many repetitions and folds the methods have, at least and at most, and which seeds."""
     numbers = results.groupby(["data", "method"], observed=True)[["repetition", "fold"]].nunique()
     repetitions, folds = (
-        count(high, word) if low == high else f"{low} to {count(high, word)}"
+        counted(high, word) if low == high else f"{low} to {counted(high, word)}"
         for word, low, high in zip(numbers.columns, numbers.min(), numbers.max())
     )
     if (repetitions, folds) == ("1 repetition", "1 fold"):
@@ -363,4 +364,4 @@ def _seed_words(seeds: Sequence[int]) -> str:
         return f"seeds {seeds[0]} to {seeds[-1]}"
     if len(seeds) > MANY_SEEDS:
         return f"{len(seeds)} different seeds"
-    return f"seeds {listed(seeds)}"
+    return f"seeds {enumeration(seeds)}"

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import platform
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -15,8 +17,10 @@ from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 from typing import Any
 
+import joblib
 import numpy as np
 import pandas as pd
+import psutil
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
@@ -25,11 +29,11 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 from splmll.arrays import dense, take_rows
 from splmll.base import MultilabelClassifier
 from splmll.datasets import Dataset, load_dataset
-from splmll.experiments._environment import host_facts, versions
 from splmll.experiments.contestants import CONTESTANTS
-from splmll.experiments.limits import PeakMemory
+from splmll.experiments.limits import MEGABYTE, PeakMemory
 from splmll.experiments.protocol import Protocol
 from splmll.experiments.search import Search, choose_settings
+from splmll.extras import versions
 from splmll.metrics import MEASURES, evaluate
 from splmll.metrics.scorers import label_scores
 from splmll.model_selection import ThresholdTuner
@@ -38,6 +42,8 @@ from splmll.thresholds import fit_threshold, rule_of_text
 
 PREPROCESSING = ("none", "standard", "minmax", "suited")
 OWN_THRESHOLD = "own"
+# Packages that results depend on.
+PACKAGES = ("splmll", "numpy", "scipy", "scikit-learn", "torch", "joblib", "pandas")
 
 _KEY_LENGTH = 32
 
@@ -237,8 +243,8 @@ class UnitResult:
     n_features: int | None = None
     arrays: UnitArrays | None = None
     finished: str = field(default_factory=lambda: now())
-    versions: Mapping[str, str] = field(default_factory=versions)
-    host: Mapping[str, Any] = field(default_factory=host_facts)
+    versions: Mapping[str, str] = field(default_factory=lambda: versions(PACKAGES))
+    host: Mapping[str, Any] = field(default_factory=lambda: host_facts())
 
     @classmethod
     def failure(
@@ -408,23 +414,31 @@ def compact(scores: np.ndarray) -> np.ndarray:
 @lru_cache(maxsize=32)
 def fingerprint(data: Dataset) -> str:
     """Return a hash of the content of a data set: features, labels, names and split."""
-    digest = hashlib.sha256()
-    digest.update(json.dumps([data.feature_names, data.label_names]).encode())
-    for matrix in (data.X, data.Y, data.train, data.test):
-        if isinstance(matrix, pd.DataFrame):
-            digest.update(str(matrix.dtypes.to_list()).encode())
-            matrix = pd.util.hash_pandas_object(matrix, index=False).to_numpy()
-        if sparse.issparse(matrix):
-            stored = sparse.csr_array(matrix, copy=True)
-            stored.sum_duplicates()
-            arrays = [stored.data, stored.indices.astype(np.int64), stored.indptr.astype(np.int64)]
-        else:
-            arrays = [] if matrix is None else [np.ascontiguousarray(matrix)]
-        for array in arrays:
-            digest.update(f"{array.dtype.str}{array.shape}".encode())
-            digest.update(memoryview(array).cast("B"))
-        digest.update(b"|")
-    return digest.hexdigest()
+    matrices = [_canonical(matrix) for matrix in (data.X, data.Y)]
+    names = [list(names) for names in (data.feature_names, data.label_names)]
+    return joblib.hash([*matrices, *names, data.train, data.test])
+
+
+def _canonical(matrix: Any) -> Any:
+    """Return arrays that are equal for equal content, however it is stored."""
+    if isinstance(matrix, pd.DataFrame):
+        return str(matrix.dtypes.to_list()), pd.util.hash_pandas_object(matrix, False).to_numpy()
+    if not sparse.issparse(matrix):
+        return np.ascontiguousarray(matrix)
+    stored = sparse.csr_array(matrix, copy=True)
+    stored.sum_duplicates()
+    return stored.data, stored.indices.astype(np.int64), stored.indptr.astype(np.int64)
+
+
+def host_facts() -> dict[str, Any]:
+    """Return name, system, processor, cores and memory of this machine."""
+    return {
+        "name": platform.node(),
+        "system": platform.platform(),
+        "processor": platform.machine(),
+        "cores": os.cpu_count(),
+        "memory_mb": round(psutil.virtual_memory().total / MEGABYTE),
+    }
 
 
 def now() -> str:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import platform
 import warnings
 from collections.abc import Iterable
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,7 @@ import sklearn
 from safetensors import numpy as safetensors
 
 import splmll
+from splmll.extras import versions
 from splmll.persistence.array_kinds import ARRAY_KINDS
 from splmll.persistence.codec import Kind, Reader, Writer
 from splmll.persistence.errors import ModelFileError, expect
@@ -100,7 +99,7 @@ def save(model: Any, path: str | os.PathLike[str], *, trusted: Iterable[Any] = (
         "settings": _settings(model),
         "labels": _names(model, "label_names_in_"),
         "features": _names(model, "feature_names_in_"),
-        "libraries": _library_versions(),
+        "libraries": {**versions(LIBRARIES), "splmll": splmll.__version__},
         "classes": sorted(writer.classes),
         "members": {
             name: {"bytes": len(data), "sha256": _checksum(data)} for name, data in members.items()
@@ -322,16 +321,6 @@ def _names(model: Any, attribute: str) -> list[Any] | None:
     if names is None and hasattr(model, "steps"):
         return _names(model.steps[-1][1], attribute) if attribute == "label_names_in_" else None
     return None if names is None else [n if type(n) in (int, str) else str(n) for n in names]
-
-
-def _library_versions() -> dict[str, str]:
-    found = {"python": platform.python_version(), "splmll": splmll.__version__}
-    for name in LIBRARIES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
 
 
 def _warn_of_other_libraries(manifest: dict[str, Any]) -> None:

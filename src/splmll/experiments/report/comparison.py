@@ -38,9 +38,9 @@ from splmll.experiments.tables import (
     check_conditions,
     comparison_table,
 )
-from splmll.experiments.words import count
 from splmll.metrics import MEASURES, PAPER_MEASURES
 from splmll.plots.critical_difference import CriticalDifferenceDisplay
+from splmll.words import counted
 
 if TYPE_CHECKING:
     from splmll import SPLMLL
@@ -191,14 +191,14 @@ def _summary(comparison: _Comparison, title: str) -> str:
         best = list(shown[shown == shown.min()].index)
         whole = len(ranks.data) == len(comparison.data)
         extent = (
-            count(len(ranks.data), "data set")
+            counted(len(ranks.data), "data set")
             if whole  # otherwise not everybody was run everywhere
             else f"{len(ranks.data)} of {len(comparison.data)} data sets ({', '.join(ranks.data)})"
         )
         sentences = [
             f"{', '.join(best)} {'has' if len(best) == 1 else 'share'} the best average rank, "
             f"{shown.min():.{RANK_DIGITS}f} among {len(shown)} methods over {extent} and "
-            f"{count(len(comparison.measures), 'measure')}."
+            f"{counted(len(comparison.measures), 'measure')}."
         ]
         ours = [method for method in shown.index if _is_ours(method)]
         if ours and not set(ours) & set(best):

@@ -1,7 +1,8 @@
-"""One's own training and test file as one data set with a split."""
+"""Training and test rows as one data set with a split."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 from scipy import sparse
 
 from splmll.arrays import dense
-from splmll.datasets import Dataset
+from splmll.datasets.dataset import Dataset
 from splmll.exceptions import DatasetError
 
 
@@ -23,7 +24,7 @@ def with_test_rows(train: Dataset, test: Dataset) -> Dataset:
     --------
     >>> import numpy as np
     >>> from splmll.datasets import Dataset
-    >>> from splmll.experiments.own_data import with_test_rows
+    >>> from splmll.datasets.joining import with_test_rows
     >>> train = Dataset(np.zeros((3, 1)), np.eye(3)[:, :2], ["x"], ["a", "b"], name="notes")
     >>> test = Dataset(np.ones((2, 1)), np.eye(2), ["x"], ["b", "c"])
     >>> both = with_test_rows(train, test)
@@ -34,25 +35,26 @@ def with_test_rows(train: Dataset, test: Dataset) -> Dataset:
         absent = [name for name in train.feature_names if name not in test.feature_names]
         what = f"lacks the feature {absent[0]!r}" if absent else "has other features"
         raise DatasetError(f"the file of test rows {what}; give one like {train.name}")
-    # Columns of the training rows' labels, in their order.
-    labels = pd.DataFrame(dense(test.Y), columns=list(test.label_names))
-    labels = labels.reindex(columns=list(train.label_names), fill_value=0)
-    n_train, n_test = train.Y.shape[0], len(labels)
-    return Dataset(
-        _stacked(train.X, test.X),
-        _stacked(train.Y, labels.to_numpy()),
-        train.feature_names,
-        train.label_names,
-        name=train.name,
+    labels = test.Y
+    if list(train.label_names) != list(test.label_names):
+        # Columns of the training rows' labels, in their order.
+        named = pd.DataFrame(dense(test.Y), columns=list(test.label_names))
+        labels = named.reindex(columns=list(train.label_names), fill_value=0).to_numpy()
+    n_train, n_test = train.Y.shape[0], test.Y.shape[0]
+    return replace(
+        train,
+        X=_stacked(train.X, test.X),
+        Y=_stacked(train.Y, labels),
         train=np.arange(n_train),
         test=np.arange(n_train, n_train + n_test),
-        column_kinds=train.column_kinds,
+        texts=None if train.texts is None else np.concatenate([train.texts, test.texts]),
     )
 
 
-def _stacked(first: Any, second: Any) -> Any:
-    if isinstance(first, pd.DataFrame):
-        return pd.concat([first, second], ignore_index=True)
-    if sparse.issparse(first):
-        return sparse.csr_array(sparse.vstack([first, sparse.csr_array(second)]))
-    return np.vstack([first, np.asarray(second)])
+def _stacked(upper: Any, lower: Any) -> Any:
+    if isinstance(upper, pd.DataFrame):
+        return pd.concat([upper, lower], ignore_index=True)
+    if sparse.issparse(upper) or sparse.issparse(lower):
+        blocks = [sparse.csr_array(upper), sparse.csr_array(lower)]
+        return sparse.csr_array(sparse.vstack(blocks))
+    return np.concatenate([upper, lower])
