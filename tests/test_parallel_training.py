@@ -21,18 +21,20 @@ pytestmark = pytest.mark.slow
 CPU = torch.device("cpu")
 
 
-def run_with_torchrun(script: str, folder: Path, processes: int = 2) -> list[dict]:
-    """Run a script as a user does and return what each process wrote."""
+@pytest.fixture(scope="module")
+def two_processes(tmp_path_factory: pytest.TempPathFactory) -> list[dict]:
+    """Run the script as a user does and return what each process wrote."""
+    folder = tmp_path_factory.mktemp("scenarios")
     path = folder / "script.py"
-    path.write_text(script)
+    path.write_text(SCRIPT)
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
-    command += ["--nproc-per-node", str(processes), str(path), str(folder)]
+    command += ["--nproc-per-node", "2", str(path), str(folder)]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent), "OMP_NUM_THREADS": "1"}
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=240, check=False
     )
     assert done.returncode == 0, done.stderr[-4000:]
-    return [torch.load(folder / f"{rank}.pt", weights_only=False) for rank in range(processes)]
+    return [torch.load(folder / f"{rank}.pt", weights_only=False) for rank in range(2)]
 
 
 def rows_and_labels(n: int = 61) -> tuple[np.ndarray, np.ndarray]:
@@ -99,8 +101,10 @@ def run(name: str) -> tuple[dict[str, torch.Tensor], list[dict[str, float]]]:
     return module.state_dict(), history
 
 
-SCENARIO_SCRIPT = """
+SCRIPT = """
 import sys, numpy as np, torch
+from splmll import SPLMLL
+from splmll.embeddings import Network
 from splmll.neural import squared_error, train
 from splmll.parallel_training import agreed_seed, training_processes
 import test_parallel_training as cases
@@ -133,13 +137,17 @@ found["other settings"] = attempt(training=cases.settings(epochs=3 + rank))
 found["afterwards"] = attempt()
 found["too long steps"] = attempt(training=cases.Training(learning_rate=1e30))
 found["agreed seed"] = agreed_seed(40 + rank)
+
+model, X, Y = cases.small_fit()
+found["scores"] = model.decision_function(X)
+found["landmarks"] = list(model.landmarks_)
+found["weights"] = [member.state_dict() for member in model.embedding_.models_]
+try:
+    SPLMLL(Network(max_epochs=1), n_jobs=2, random_state=0).fit(X, Y)
+except RuntimeError as error:
+    found["with n_jobs"] = str(error)
 torch.save(found, f"{sys.argv[1]}/{rank}.pt")
 """
-
-
-@pytest.fixture(scope="module")
-def two_processes(tmp_path_factory: pytest.TempPathFactory) -> list[dict]:
-    return run_with_torchrun(SCENARIO_SCRIPT, tmp_path_factory.mktemp("scenarios"))
 
 
 def test_torchrun_is_noticed_without_a_word(two_processes: list[dict]) -> None:
@@ -221,26 +229,6 @@ def test_the_seed_agreed_on_is_the_first_one_s(two_processes: list[dict]) -> Non
     assert [found["agreed seed"] for found in two_processes] == [40, 40]
 
 
-ESTIMATOR_SCRIPT = """
-import sys, torch
-from splmll import SPLMLL
-from splmll.embeddings import Network
-import test_parallel_training as cases
-
-model, X, Y = cases.small_fit()
-found = {
-    "scores": model.decision_function(X),
-    "landmarks": list(model.landmarks_),
-    "weights": [m.state_dict() for m in model.embedding_.models_],
-}
-try:
-    SPLMLL(Network(max_epochs=1), n_jobs=2, random_state=0).fit(X, Y)
-except RuntimeError as error:
-    found["with n_jobs"] = str(error)
-torch.save(found, f"{sys.argv[1]}/{torch.distributed.get_rank()}.pt")
-"""
-
-
 def small_fit() -> tuple[SPLMLL, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 5))
@@ -250,8 +238,8 @@ def small_fit() -> tuple[SPLMLL, np.ndarray, np.ndarray]:
     return model.fit(X, Y), X, Y
 
 
-def test_an_estimator_is_fitted_as_in_one_process(tmp_path: Path) -> None:
-    first, second = run_with_torchrun(ESTIMATOR_SCRIPT, tmp_path)
+def test_an_estimator_is_fitted_as_in_one_process(two_processes: list[dict]) -> None:
+    first, second = two_processes
     np.testing.assert_array_equal(first["scores"], second["scores"])
     assert len(first["weights"]) == 3
     for ours, theirs in zip(first["weights"], second["weights"], strict=True):

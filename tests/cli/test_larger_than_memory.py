@@ -22,8 +22,8 @@ pytestmark = [
 MEGABYTE = 2**20
 ROWS_OF_A_PART = 10_000
 BYTES_OF_A_ROW = 1200
-SMALL, LARGE = 6, 18  # parts of a file; a part has 12 MB
-MOST_GROWTH = 60 * MEGABYTE  # less than half of what the large file has more than the small one
+SMALL, LARGE = 4, 11  # parts of a file; a part has 12 MB
+MOST_GROWTH = 35 * MEGABYTE  # less than half of what the large file has more than the small one
 
 
 @pytest.fixture(scope="module")

@@ -43,7 +43,7 @@ SMALL_NETWORK = Network(
 SMALL_ALTERNATION: dict[str, Any] = {
     "hidden_layer_sizes": (8,),
     "learning_rate": 0.02,
-    "max_epochs": 60,
+    "max_epochs": 30,
 }
 
 SMALL_REGRESSOR = NetworkRegressor(
@@ -87,8 +87,8 @@ ESTIMATORS: list[Any] = [
         feature_layer_sizes=(16,),
         label_layer_sizes=(16,),
         learning_rate=0.05,
-        max_epochs=30,
-        patience=30,
+        max_epochs=12,
+        patience=12,
     ),
     MLML(),
     MLFE(),
@@ -106,7 +106,7 @@ ESTIMATORS: list[Any] = [
     SPLMLL([Linear(scale=None), OneVsRest(LogisticRegression(), scale=None)], cv=2),
     PublishedSPLMLL(**SMALL_ALTERNATION),
     # A linear map needs longer steps, or its first weights still decide what it predicts.
-    PublishedSPLMLL(linear=True, learning_rate=0.1, max_epochs=60),
+    PublishedSPLMLL(linear=True, learning_rate=0.1, max_epochs=30),
     PublishedSPLMLL(linear=True, solver="exact", rho=1.0),
 ]
 

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 from splmll.datasets import Dataset, read_dataset, write_dataset
 from splmll.datasets.batches import read_batches
 
-N = 300
+N = 257
 # Row i has nothing but label i and feature i, so a learner that mixes up columns shows it.
 MATRIX = np.eye(N, dtype=np.uint8)
 NAMES = [f"l{number:03d}" for number in range(N)]

@@ -261,10 +261,10 @@ def test_few_data_sets_are_warned_of(n_data: int, words: str) -> None:
 
 def test_too_few_methods_or_blocks_are_refused() -> None:
     two, one, single = ranks_of(SCORES[:, :2]), ranks_of(SCORES[:, :1]), ranks_of(SCORES[:1])
-    with pytest.raises(ValueError, match=r"at least 3 methods, here are 2.*wilcoxon_test"):
+    with pytest.raises(ValueError, match=r"at least 3 methods, but there are 2.*wilcoxon_test"):
         friedman_test(two)
     for test in (friedman_test, nemenyi_test, wilcoxon_test):
-        with pytest.raises(ValueError, match="methods, here is 1; add methods"):
+        with pytest.raises(ValueError, match="methods, but there is 1; add methods"):
             test(one)
         with pytest.raises(ValueError, match="Repetitions on the same data do not count"):
             test(single)

@@ -89,7 +89,7 @@ def test_no_weight_weight_one_and_weight_zero(embedding: Any) -> None:
     X, Y, weights = weighted_rows()
 
     def scores(X_train: np.ndarray, Y_train: np.ndarray, w: Any) -> np.ndarray:
-        model = SPLMLL(embedding, random_state=0).fit(X_train, Y_train, sample_weight=w)
+        model = SPLMLL(embedding, cv=3, random_state=0).fit(X_train, Y_train, sample_weight=w)
         return model.decision_function(X)
 
     assert_array_equal(scores(X, Y, np.ones(N_ROWS)), scores(X, Y, None))
@@ -102,7 +102,7 @@ def test_no_weight_weight_one_and_weight_zero(embedding: Any) -> None:
 def test_heavy_rows_pull_predictions_to_their_labels(embedding: Any) -> None:
     X, Y, _ = weighted_rows()
     plain, heavy = (
-        SPLMLL(embedding, random_state=0).fit(X, Y[:, :1], sample_weight=w).transform(X)
+        SPLMLL(embedding, cv=3, random_state=0).fit(X, Y[:, :1], sample_weight=w).transform(X)
         for w in (None, np.where(Y[:, 0] == 1, 6.0, 1.0))
     )
     assert heavy.mean() > plain.mean() + 0.1

@@ -320,7 +320,7 @@ def test_a_node_has_one_parent(tmp_path: Path) -> None:
         put_array(nodes["right_child"], arrays, right)
 
     forging.forge(tmp_path / "model", change)
-    with pytest.raises(ModelFileError, match="nobody's child, or that of two"):
+    with pytest.raises(ModelFileError, match="with no parent, or with two"):
         load(tmp_path / "model")
 
 

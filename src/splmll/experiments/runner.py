@@ -190,7 +190,7 @@ class Experiment:
         if not isolate and (on_cluster or limited or n_jobs != 1):
             raise ValueError(
                 "isolate=False runs units in this process, one after the other: leave n_jobs at 1, "
-                "take no cluster and set no limits."
+                "use no cluster and set no limits."
             )
         units, store = self.units(), Store(out)
         with _recording(store, units, retry_failed) as work:
@@ -319,7 +319,7 @@ def _dask_client(n_jobs: int, scheduler: str | None) -> Iterator[Any]:
         except OSError as error:
             raise ConnectionError(
                 f"There is no Dask scheduler at {scheduler}: start one with `dask scheduler`, or "
-                'leave the address out and take backend="dask".'
+                'leave out the address and use backend="dask".'
             ) from error
         yield client
 

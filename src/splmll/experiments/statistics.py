@@ -381,14 +381,14 @@ def _tested(ranks: Ranks, fewest_methods: int, test: str) -> str:
     n_blocks, n_methods = ranks.blocks.shape
     if n_methods < fewest_methods:
         raise ValueError(
-            f"{test} compares at least {fewest_methods} methods, here "
+            f"{test} compares at least {fewest_methods} methods, but there "
             f"{'is' if n_methods == 1 else 'are'} {n_methods}; add methods"
             f"{' or use wilcoxon_test' if n_methods == 2 else ''}."
         )
     if n_blocks < 2:
         raise ValueError(
-            f"{test} needs at least 2 blocks, here is 1; add data sets. Repetitions on the same "
-            "data do not count."
+            f"{test} needs at least 2 blocks, but there is 1; add data sets. Repetitions on the "
+            "same data do not count."
         )
     return f"{test} of {counted(n_methods, 'method')} over {ranks.where()}"
 

@@ -302,7 +302,7 @@ class UnitArrays:
         if self.validation_scores is None:
             raise ValueError(
                 f"The rule {rule!r} has to be learnt from rows that are not measured on, and this "
-                "protocol keeps none: run the experiment with it, or take a number, or the "
+                "protocol keeps none: run the experiment with it, or use a number, or the "
                 "protocol 'paper'."
             )
         usual = 0.5 - self.offset  # the usual cut of scores, from where these are measured

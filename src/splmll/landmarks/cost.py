@@ -109,9 +109,9 @@ def check_memory(cost: Cost, limit: int | None = None) -> None:
         limit = int(psutil.virtual_memory().available)
     if cost.memory > limit:
         raise MemoryError(
-            f"This fit needs about {_readable(cost.memory)} of memory, and there are "
-            f"{_readable(limit)}. Use fewer features or labels, a smaller network, fewer folds "
-            "(cv), or a machine with more memory."
+            f"This fit needs about {_readable(cost.memory)} of memory, but only "
+            f"{_readable(limit)} are free. Use fewer features or labels, a smaller network, fewer "
+            "folds (cv), or a machine with more memory."
         )
 
 

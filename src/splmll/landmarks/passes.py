@@ -161,7 +161,7 @@ def _repeat(
     if start != rows.n_rows:
         raise ValueError(
             f"The batches held {rows.n_rows} rows the first time and {start} the next: give the "
-            "same rows every time, or an iterator, which is gone through once."
+            "same rows every time, or an iterator, which is read only once."
         )
 
 

@@ -167,14 +167,14 @@ def fold_numbers(splits: Iterable[tuple[Any, Any]], n_rows: int) -> np.ndarray:
         fold[tested] = k
     if k < 1:
         raise ValueError(
-            f"cv gives {k + 1} parts; there must be at least 2. A generator can be gone through "
+            f"cv gives {k + 1} parts; there must be at least 2. A generator can be read "
             "only once: give a list."
         )
     if (fold < 0).any():
         raise ValueError(
             f"cv never tests row {int(np.argmax(fold < 0))}, and {np.count_nonzero(fold < 0)} rows "
             "in all; out-of-fold predictions need every row in exactly one test part. Use a "
-            "splitter such as KFold, not one of time series or random splits."
+            "splitter such as KFold, not a time-series or random one."
         )
     return fold
 

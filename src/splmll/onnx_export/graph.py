@@ -149,8 +149,8 @@ class Graph:
         self._onnx.helper.set_model_props(model, dict(metadata))
         if model.ByteSize() > _MOST_BYTES:
             raise ValueError(
-                f"The ONNX file would have {model.ByteSize() / 1e9:.1f} GB and can have 2: fit a "
-                "model with fewer landmarks, or keep only the labels that are needed."
+                f"The ONNX file would take {model.ByteSize() / 1e9:.1f} GB and the limit is 2 GB: "
+                "fit a model with fewer landmarks, or keep only the labels that are needed."
             )
         self._onnx.checker.check_model(model, full_check=True)
         return bytes(model.SerializeToString(deterministic=True))

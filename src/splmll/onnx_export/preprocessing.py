@@ -118,7 +118,7 @@ def text_columns(step: Any, columns: np.ndarray, names: Sequence[str]) -> set[in
         if len(columns) == 1:
             subject, rest = f"column {which} holds", "that column"
         raise CannotExportError(
-            f"The {subject} texts, which cannot be exported: ONNX does not divide them into words "
+            f"The {subject} texts, which cannot be exported: ONNX does not split them into words "
             f"as {type(step).__name__} does. Fit a model without {rest}."
         )
     if isinstance(step, OneHotEncoder):
@@ -210,8 +210,8 @@ def _one_hot(graph: Graph, encoder: OneHotEncoder, table: Table) -> str:
     for column, found in enumerate(encoder.categories_):
         if not all(isinstance(category, str) for category in found):
             raise CannotExportError(
-                "A OneHotEncoder with missing categories cannot be exported. Put an empty text in "
-                "their place."
+                "A OneHotEncoder with missing categories cannot be exported. Replace them "
+                "by an empty text."
             )
         rows = np.repeat(first, len(found) + 1, axis=0)
         rows[:, column] = [*found, _unseen(found)]
@@ -266,8 +266,8 @@ def _filled(graph: Graph, imputer: SimpleImputer, numbers: str) -> str:
     of_texts = any(isinstance(value, str) for value in imputer.statistics_)
     if of_texts or not _is_nan(imputer.missing_values):
         raise CannotExportError(
-            "A SimpleImputer can be exported only where it puts numbers in the place of NaN. Let "
-            "NaN stand where a number is missing, and an empty text where a category is."
+            "A SimpleImputer can be exported only if it replaces NaN by numbers. Use NaN for "
+            "missing numbers and an empty text for missing categories."
         )
     statistics = imputer.statistics_.astype(np.float64)
     is_missing = graph.node("IsNaN", numbers)

@@ -60,7 +60,7 @@ class Array(Kind):
         value = np.ascontiguousarray(value).reshape(value.shape)
         carrier = _carrier(value.dtype)
         if carrier is None:
-            writer.refuse(f"arrays of {value.dtype} have no place in a model file", "Convert it.")
+            writer.refuse(f"a model file cannot hold arrays of {value.dtype}", "Convert it.")
         if carrier != value.dtype:
             value = value.astype(value.dtype.newbyteorder("<"), copy=False)
             width = value.dtype.itemsize // carrier.itemsize
@@ -81,12 +81,12 @@ class Array(Kind):
         array = reader.array(node["data"])
         stored_shape = shape[::-1] if node.get("order") == "F" else shape
         carrier = _carrier(dtype)
-        expect(carrier is not None, f"arrays of {dtype} have no place in it")
+        expect(carrier is not None, f"it cannot hold arrays of {dtype}")
         if carrier != dtype:
             stored_shape = (*stored_shape, dtype.itemsize // carrier.itemsize)
         expect(
             array.shape == stored_shape and array.dtype == carrier,
-            f"an array has shape {array.shape}, type {array.dtype} in place of "
+            f"an array has shape {array.shape}, type {array.dtype} instead of "
             f"{stored_shape}, {carrier}",
         )
         if carrier != dtype:
@@ -240,7 +240,9 @@ def _write_column(values: Any, writer: Writer) -> dict[str, Node]:
     if str(values.dtype) in _TEXT_TYPES:
         return {"values": writer.write(values.to_numpy(dtype=object)), "text": str(values.dtype)}
     if not isinstance(values.dtype, np.dtype):
-        writer.refuse(f"a column of type {values.dtype} has no place in it", "Convert it to NumPy.")
+        writer.refuse(
+            f"a model file cannot hold a column of type {values.dtype}", "Convert it to NumPy."
+        )
     return {"values": writer.write(values.to_numpy())}
 
 

@@ -122,7 +122,7 @@ def whole(**ranges: tuple[int, int]) -> Check:
             for item in found if _is_sequence(found) else [found]:
                 require(
                     is_whole(item, low, high),
-                    f"{name} of {type(value).__name__} is no whole number from {low} to {high}",
+                    f"{name} of {type(value).__name__} is not a whole number from {low} to {high}",
                 )
 
     return check
@@ -191,12 +191,13 @@ def of_every_object(value: Any, sizes: Sizes) -> None:
     features = getattr(value, "n_features_in_", None)
     if features is not None:
         require(
-            is_whole(features, 0, LARGEST_INDEX), f"n_features_in_ of {cls.__name__} is no size"
+            is_whole(features, 0, LARGEST_INDEX),
+            f"n_features_in_ of {cls.__name__} is not a size",
         )
         sizes[FEATURES] = int(features)
     names = getattr(value, "feature_names_in_", None)
     if names is not None and features is not None:
-        require(np.shape(names) == (features,), f"{cls.__name__} has other names than features")
+        require(np.shape(names) == (features,), f"{cls.__name__} names other features")
     jobs = getattr(value, "n_jobs", None)
     possible = jobs is None or is_whole(jobs, -_MOST_JOBS, _MOST_JOBS)
     require(possible, f"n_jobs of {cls.__name__} is {jobs!r}")

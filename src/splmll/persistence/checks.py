@@ -288,7 +288,7 @@ CHECKS: dict[str, tuple[Check, ...]] = {
     "sklearn.compose.make_column_selector": (simple_pattern("pattern"),),
     "sklearn.pipeline.FeatureUnion": (),
     "sklearn.pipeline.Pipeline": (
-        nothing(memory="a model does not read what lies in a folder that its file names"),
+        nothing(memory="a model must not read from a folder named in its file"),
         pipeline,
     ),
     "sklearn.model_selection.GroupKFold": (),

@@ -141,7 +141,7 @@ class Writer:
         name = self.registry.name_of_class(cls)
         if name is None:
             self.refuse(
-                f"the class {full_name(cls)} is not one that a model file may name",
+                f"the class {full_name(cls)} is not allowed in a model file",
                 f"Use another one, or pass trusted=[{cls.__name__}] to save and to load.",
             )
         self.classes.add(name)
@@ -202,7 +202,7 @@ class Reader:
             return self._shared[node["number"]]
         kind = self._kinds.get(node["is"])
         if kind is None:
-            raise ModelFileError(f"The kind {node['is']!r} of a value is not known.")
+            raise ModelFileError(f"Unknown kind of value: {node['is']!r}.")
         value = kind.read(node, self)
         if kind.shared:
             self._shared[node["number"]] = value

@@ -60,7 +60,7 @@ def save(model: Any, path: str | os.PathLike[str], *, trusted: Iterable[Any] = (
     Raises
     ------
     ModelFileError
-        The model holds something that has no place in a file. The message says where.
+        The model holds something that a file cannot hold. The message says where.
 
     See Also
     --------
@@ -252,14 +252,14 @@ def _read_manifest(members: Members) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError, RecursionError):
         known = False
     if not known:
-        raise ModelFileError(f"{path}: {MANIFEST} is damaged or not that of a model.")
+        raise ModelFileError(f"{path}: {MANIFEST} is damaged or does not belong to a model.")
     if manifest["version"] > FORMAT_VERSION:
         raise ModelFileError(
             f"{path}: the model has format {manifest['version']}, this splmll reads formats up to "
             f"{FORMAT_VERSION}. Install a newer splmll."
         )
     if manifest.pop("sha256", None) != _manifest_checksum(manifest):
-        raise ModelFileError(f"{path}: {MANIFEST} does not have its checksum: it is damaged.")
+        raise ModelFileError(f"{path}: {MANIFEST} does not match its checksum: it is damaged.")
     return manifest
 
 
@@ -345,7 +345,7 @@ def _read_checked(members: Members, manifest: dict[str, Any], start: str) -> byt
     """Return the bytes of the member whose name begins so, if they are those of the manifest."""
     listed = manifest["members"]
     name = next((name for name in listed if name.startswith(f"{start}-")), "")
-    expect(MEMBER_NAME.fullmatch(name), f"the manifest names no {start}, or a strange member")
+    expect(MEMBER_NAME.fullmatch(name), f"the manifest lists no {start}, or an unknown member")
     size, checksum = listed[name]["bytes"], listed[name]["sha256"]
     expect(type(size) is int, f"the manifest does not say how large {name} is")
     data = members.read(name, size)

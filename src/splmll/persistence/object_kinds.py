@@ -202,7 +202,7 @@ class DecisionTree(Kind):
         expect(count > 0 and (fits | ~inner).all(), "a decision tree has a node without leaves")
         children = np.sort(np.concatenate([left[inner], right[inner]]))
         once = np.array_equal(children, np.arange(1, count))
-        expect(once, "a decision tree has a node that is nobody's child, or that of two")
+        expect(once, "a decision tree has a node with no parent, or with two")
         expect(node["max_depth"] == _depth(left, right), "a decision tree has another depth")
         sized = is_whole(n_features, 1, LARGEST_INDEX) and is_whole(n_outputs, 1, LARGEST_INDEX)
         expect(sized, "a decision tree has no features or outputs")

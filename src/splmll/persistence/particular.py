@@ -139,7 +139,7 @@ def polynomial(features: Any, sizes: Sizes) -> None:
     full = sum(ways(n, d) for d in range(1, high + 1)) + bool(features.include_bias)
     skipped = sum(ways(n, d) for d in range(1, low)) if low > 1 else 0
     fits = features._n_out_full == full and features.n_output_features_ == full - skipped
-    require(fits, "a polynomial has other features than its degree says")
+    require(fits, "the features of a polynomial do not match its degree")
 
 
 def decision_tree(estimator: Any, sizes: Sizes) -> None:
@@ -335,7 +335,7 @@ def splmll_model(model: Any, sizes: Sizes) -> None:
     learned, n_labels = getattr(model, "learned_", None), sizes.get("c")
     if learned is not None and n_labels is not None:
         fits = learned.map.intercept.shape == (n_labels,)
-        require(fits, "the landmarks of a model are those of other labels")
+        require(fits, "the landmarks of a model do not match its labels")
 
 
 def stacked(learners: Any, sizes: Sizes) -> None:
@@ -345,4 +345,4 @@ def stacked(learners: Any, sizes: Sizes) -> None:
 
 def forgotten_cache(binarizer: Any, sizes: Sizes) -> None:
     """What is made from the classes is not read from a file."""
-    require(getattr(binarizer, "_cached_dict", None) is None, "a cache has no place in a file")
+    require(getattr(binarizer, "_cached_dict", None) is None, "a file cannot hold a cache")

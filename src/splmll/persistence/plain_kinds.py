@@ -29,7 +29,7 @@ def write_dtype(dtype: np.dtype, writer: Writer) -> str:
     """Return the short name of a type of array elements."""
     name = dtype.str
     if not _DTYPE.fullmatch(name) and name != _OBJECT:
-        writer.refuse(f"arrays of {dtype} have no place in a model file", "Convert the array.")
+        writer.refuse(f"a model file cannot hold arrays of {dtype}", "Convert the array.")
     return name
 
 
@@ -159,7 +159,7 @@ class Scalar(Kind):
         if value.dtype.kind not in "biufU" or (
             value.dtype.itemsize > 8 and value.dtype.kind == "f"
         ):
-            writer.refuse(f"a scalar of {value.dtype} has no place in a model file", "Convert it.")
+            writer.refuse(f"a model file cannot hold a scalar of {value.dtype}", "Convert it.")
         return {"dtype": dtype, "value": writer.write(value.item())}
 
     def read(self, node: dict[str, Node], reader: Reader) -> Any:
@@ -202,7 +202,7 @@ class ValueType(Kind):
         """Write its name."""
         name = full_name(value)
         if name not in VALUE_TYPES:
-            writer.refuse(f"the type {name} has no place in a model file", "Use a NumPy type.")
+            writer.refuse(f"a model file cannot hold the type {name}", "Use a NumPy type.")
         return {"name": name}
 
     def read(self, node: dict[str, Node], reader: Reader) -> Any:
@@ -227,7 +227,7 @@ class Function(Kind):
         if name is None:
             short = getattr(value, "__name__", "the_function")
             writer.refuse(
-                f"the function {full_name(value)} is not one that a model file may name",
+                f"the function {full_name(value)} is not allowed in a model file",
                 "Use one of NumPy, or define it in a module and pass "
                 f"trusted=[{short}] to save and to load.",
             )

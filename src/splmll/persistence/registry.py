@@ -98,7 +98,7 @@ class Registry:
                 found = own_class(name) if name.startswith("splmll.") else _find(name)
         if not isinstance(found, type):
             raise ModelFileError(
-                f"The class {name!r} is not one that a model file may name. If it is your own, "
+                f"The class {name!r} is not allowed in a model file. If it is your own, "
                 "and you trust the file, pass it: load(path, trusted=[TheClass])."
             )
         return found
@@ -137,7 +137,7 @@ class Registry:
             found = _find(name)
         if found is None or isinstance(found, type):
             raise ModelFileError(
-                f"The function {name!r} is not one that a model file may name. If it is your own, "
+                f"The function {name!r} is not allowed in a model file. If it is your own, "
                 "and you trust the file, pass it: load(path, trusted=[the_function])."
             )
         return found

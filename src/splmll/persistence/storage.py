@@ -107,7 +107,7 @@ def _check_size(name: str, found: int, wanted: int | None) -> None:
     if wanted is None and found > _LARGEST_MANIFEST:
         raise ModelFileError(f"{name} has {found} bytes, too many for a manifest.")
     if wanted is not None and found != wanted:
-        raise ModelFileError(f"{name} has {found} bytes in place of {wanted}: it is damaged.")
+        raise ModelFileError(f"{name} has {found} bytes instead of {wanted}: it is damaged.")
 
 
 # Folders -----------------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ def members_of(folder: Path) -> set[str]:
     strange = sorted(name for name in names if not MEMBER_NAME.fullmatch(name))
     if strange:
         raise ModelFileError(
-            f"{folder} holds {strange[0]!r}, which is no part of a model. Give a new or empty "
+            f"{folder} holds {strange[0]!r}, which is not part of a model. Give a new or empty "
             "folder, or one with an earlier model."
         )
     return names
@@ -184,7 +184,7 @@ class _Folder(Members):
         with open(handle, "rb") as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
-                raise ModelFileError(f"{name} is no plain file.")
+                raise ModelFileError(f"{name} is not a plain file.")
             _check_size(name, status.st_size, size)
             return file.read(status.st_size)
 
@@ -234,19 +234,19 @@ class _Zip(Members):
         entries = self._archive.infolist()
         names = [entry.filename for entry in entries]
         if len(set(names)) != len(names) or len(names) > _MAX_ZIP_MEMBERS:
-            raise ModelFileError("a member is there twice, or there are too many.")
+            raise ModelFileError("a member appears twice, or there are too many.")
         for entry in entries:
             if entry.filename != MANIFEST and not MEMBER_NAME.fullmatch(entry.filename):
-                raise ModelFileError(f"{entry.filename!r} is no member of a model.")
+                raise ModelFileError(f"{entry.filename!r} is not part of a model.")
             # Some programs note no kind of file, only who may read it.
             kind = stat.S_IFMT(entry.external_attr >> 16)
             if kind not in (0, stat.S_IFREG):
-                raise ModelFileError(f"{entry.filename} is no plain file.")
+                raise ModelFileError(f"{entry.filename} is not a plain file.")
             # A member that is not compressed cannot be larger than the file it is in.
             if entry.compress_type != zipfile.ZIP_STORED or entry.file_size > entry.compress_size:
                 raise ModelFileError(
-                    f"{entry.filename} is compressed. Put members into the zip file as they are, "
-                    "for instance with zip -0, or let save() write it."
+                    f"{entry.filename} is compressed. Store it uncompressed, for instance with "
+                    "zip -0, or let save() write the file."
                 )
 
     def _read(self, name: str, size: int | None) -> bytes:

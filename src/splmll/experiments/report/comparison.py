@@ -294,7 +294,7 @@ def _data_parts(comparison: _Comparison, data: str) -> list[Part]:
     marks = marks.reindex(columns=shown.columns, fill_value="")
     parts: list[Part] = [_sortable(shown, marks, _size_words(runs), data)]
     caveats = [each for each in cells.get("caveat", pd.Series(dtype=str)).unique() if each]
-    parts += [Text(f"The printed numbers were made differently ({c}).", note=True) for c in caveats]
+    parts += [Text(f"The paper measured differently ({c}).", note=True) for c in caveats]
     return parts
 
 
