@@ -213,7 +213,7 @@ def deep() -> Any:
             make_pipeline(FunctionTransformer(lambda X: X)),
             r"^Pipeline\.steps\[0\]\[1\]\.func cannot be saved: the function .*lambda.*trusted=",
         ),
-        (Own(), r"^Own cannot be saved: the class \S+Own is not one .* trusted=\[Own\]"),
+        (Own(), r"^Own cannot be saved: the class \S+Own is not allowed .* trusted=\[Own\]"),
         (SPLMLL(Own()), r"^SPLMLL\.embedding cannot be saved.*Own"),
         ({"a": {"b": object()}}, r"^dict\['a'\]\['b'\] cannot be saved: the class builtins.object"),
         (GridSearchCV(LogisticRegression(), {}), r"sklearn.model_selection.*GridSearchCV"),

@@ -349,7 +349,7 @@ def _read_checked(members: Members, manifest: dict[str, Any], start: str) -> byt
     size, checksum = listed[name]["bytes"], listed[name]["sha256"]
     expect(type(size) is int, f"the manifest does not say how large {name} is")
     data = members.read(name, size)
-    expect(_checksum(data) == checksum, f"{name} does not have its checksum")
+    expect(_checksum(data) == checksum, f"{name} does not match its checksum")
     return data
 
 
