@@ -26,7 +26,7 @@ from splmll.experiments import _child
 
 MEGABYTE = 2**20
 # Seconds between two looks at the memory of a call, from outside and from within.
-WATCH_INTERVAL = 0.1
+WATCH_INTERVAL = 0.25
 SAMPLE_INTERVAL = 0.02
 # A kept process gives way to a new one when it holds more than this share of the memory that the
 # next call may hold.
