@@ -18,7 +18,7 @@ from splmll.plots import PredictionsDisplay
 
 scenes = load_dataset("digit-scenes")
 images, labels = scenes.images, pd.DataFrame(scenes.Y, columns=scenes.label_names)
-train, test = scenes.train[:2000], scenes.test
+train, test = scenes.train[:1500], scenes.test
 torch.manual_seed(0)
 network = nn.Sequential(
     nn.Conv2d(1, 12, 3, padding=1),

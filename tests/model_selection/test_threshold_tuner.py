@@ -53,11 +53,9 @@ def problem():
 
 @parametrize_with_checks(
     [
-        # One value for all rows, one that depends on the row, and no threshold at all.
+        # One value for all rows, and one that depends on the row.
         ThresholdTuner(RidgeClassifier(), "per_label", cv=3),
         ThresholdTuner(one_vs_rest(), "linear", cv=3),
-        ThresholdTuner(one_vs_rest(), "top_r", cv=3),
-        ThresholdTuner(one_vs_rest(), 0.0, method="decision_function"),
     ],
 )
 def test_scikit_learn_checks(estimator, check):

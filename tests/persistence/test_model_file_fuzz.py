@@ -121,13 +121,13 @@ def test_two_thousand_mutations(model: SPLMLL, X: np.ndarray, tmp_path: Path) ->
 def test_correct_checksums_do_not_help() -> None:
     """Whoever changes a model and corrects the checksums gets an error, or a model that is used.
 
-    What is loaded predicts, explains and recovers in a child process, which has to survive it. Two
-    mutants of every model here; ``forging.py`` as a script tries as many as one likes.
+    What is loaded predicts, explains and recovers in a child process, which has to survive it. One
+    mutant of every model here; ``forging.py`` as a script tries as many as one likes.
     """
-    endings, strange = forging.run(list(zoo.MODELS), each=2, seed=0)
+    endings, strange = forging.run(list(zoo.MODELS), each=1, seed=0)
     assert strange == []
     # Some changes hit a number, which is as good as another; most leave nothing that fits.
-    assert min(endings["refused"], endings["used"]) > 50
+    assert min(endings["refused"], endings["used"]) > 25
 
 
 def test_the_mutations_reach_every_member(model: SPLMLL, tmp_path: Path) -> None:
