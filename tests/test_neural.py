@@ -7,6 +7,7 @@ from scipy import sparse
 from torch import nn
 
 from splmll.neural import (
+    Dropout,
     Rows,
     Standardise,
     Training,
@@ -303,3 +304,26 @@ def test_standardising_is_part_of_the_network():
     torch.testing.assert_close(out.std(0, correction=0), torch.ones(6), atol=1e-4, rtol=0)
     assert list(layer.parameters()) == []  # it is not learned
     assert set(layer.state_dict()) == {"mean", "scale"}  # but it is saved
+
+
+def test_dropout_of_large_batches_drops_as_often_as_that_of_small_ones() -> None:
+    torch.manual_seed(0)
+    layer = Dropout(0.3)
+    for shape in [(256, 512), (1001, 77)]:  # the second is no whole number of eights
+        values = torch.ones(shape, requires_grad=True)
+        kept = layer(values)
+        share = round(256 * 0.3) / 256
+        assert float((kept == 0).double().mean()) == pytest.approx(share, abs=0.01)
+        # Every place is as likely, whichever byte of a draw it gets.
+        for byte in range(8):
+            dropped = (kept.flatten()[byte::8] == 0).double().mean()
+            assert float(dropped) == pytest.approx(share, abs=0.02)
+        assert float(kept.mean()) == pytest.approx(1.0, abs=0.01)
+        kept.sum().backward()
+        torch.testing.assert_close(values.grad, kept.detach())
+    small = torch.ones(4, 4)
+    torch.manual_seed(1)
+    ours = layer(small)
+    torch.manual_seed(1)
+    torch.testing.assert_close(ours, torch.nn.functional.dropout(small, 0.3))
+    assert layer.eval()(values) is values

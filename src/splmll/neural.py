@@ -25,6 +25,7 @@ from splmll.parallel_training import training_processes
 _RANDOM_STATE = threading.Lock()
 
 LEAKY_SLOPE = 0.01
+MANY_VALUES = 2**16  # in a batch of a layer, from where dropout draws bytes
 DENSE_BYTES = 2**28  # sparse features up to this size are laid out once instead of in every batch
 
 
@@ -86,6 +87,30 @@ class Logistic(nn.Module):
         return torch.sigmoid(self.logits(x))
 
 
+class Dropout(nn.Dropout):
+    """torch's dropout at a quarter of its time: one byte of chance decides on a value.
+
+    torch draws a number for every value, which on a CPU was a quarter of a fit with large batches.
+    The share that is dropped is a whole number of 256ths. Small batches are left to torch.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from splmll.neural import Dropout
+    >>> Dropout(0.5)(torch.ones(256, 512)).unique().tolist()
+    [0.0, 2.0]
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the values with some of them 0 and the others larger by as much."""
+        cut, n = round(256 * self.p), input.numel()
+        if not self.training or n < MANY_VALUES or cut in (0, 256):
+            return super().forward(input)
+        draws = torch.empty(-(-n // 8), dtype=torch.int64, device=input.device)
+        chance = draws.random_(-(2**63), None).view(torch.uint8)[:n].view(input.shape)
+        return input * ((chance >= cut).to(input.dtype) * (256 / (256 - cut)))
+
+
 def multilayer_perceptron(
     n_inputs: int, hidden: Sequence[int], n_outputs: int, *, dropout: float
 ) -> nn.Sequential:
@@ -102,7 +127,7 @@ def multilayer_perceptron(
     for size in hidden:
         layers += [nn.Linear(width, size), nn.LeakyReLU(LEAKY_SLOPE)]
         if dropout > 0:
-            layers.append(nn.Dropout(dropout))
+            layers.append(Dropout(dropout))
         width = size
     layers.append(nn.Linear(width, n_outputs))
     return nn.Sequential(*layers)
@@ -216,6 +241,7 @@ def train(
     if sample_weight is not None:
         share = sample_weight / sample_weight.mean()
         known *= torch.as_tensor(share, dtype=torch.float32)[:, None].to(device)
+    everything_known = bool((known == 1).all())
     index = torch.as_tensor(np.arange(len(Y)) if rows is None else rows)
     watched = None if validation is None else torch.as_tensor(validation)
     processes = training_processes(device)
@@ -239,7 +265,9 @@ def train(
             for batch in index[order].split(training.batch_size):
                 optimiser.zero_grad(set_to_none=True)
                 part = processes.share(batch)
-                value = loss(replica(source.take(part)), targets[part], known[part])
+                # Ones need not be gathered.
+                mask = known[: len(part)] if everything_known else known[part]
+                value = loss(replica(source.take(part)), targets[part], mask)
                 value = processes.weigh(value, batch)
                 value.backward()
                 optimiser.step()

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from torch import Tensor, nn
 
-from splmll.neural import Logistic, Standardise
+from splmll.neural import Dropout, Logistic, Standardise
 from splmll.onnx_export.errors import CannotExportError
 from splmll.onnx_export.graph import Graph
 from splmll.published.classifier import DoublePrecision
 
 # Layers that only do something in training, or change the precision, which is double here anyway.
-_SILENT = (nn.Identity, nn.Dropout, DoublePrecision)
+_SILENT = (nn.Identity, nn.Dropout, Dropout, DoublePrecision)
 _CURVES = {nn.Sigmoid: "Sigmoid", nn.Tanh: "Tanh", nn.ReLU: "Relu"}
 
 

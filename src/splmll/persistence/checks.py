@@ -427,6 +427,7 @@ CHECKS: dict[str, tuple[Check, ...]] = {
         shapes(constant_scores_="c"),
         one_of(method_=_METHODS),
     ),
+    "splmll.neural.Dropout": _LAYER,
     "splmll.neural.Logistic": _LAYER,
     "splmll.neural.Standardise": (*_LAYER, shapes(mean="p", scale="p")),
     "splmll.published.DoublePrecision": _LAYER,

@@ -53,6 +53,7 @@ PARTS: dict[str, str] = {
     "splmll.methods.StackedLogistic": "splmll.methods._label_sets._StackedLogistic",
     "splmll.model_selection.IsotonicCurve": "splmll.model_selection.calibration.IsotonicCurve",
     "splmll.model_selection.SigmoidCurve": "splmll.model_selection.calibration.SigmoidCurve",
+    "splmll.neural.Dropout": "splmll.neural.Dropout",
     "splmll.neural.Logistic": "splmll.neural.Logistic",
     "splmll.neural.Standardise": "splmll.neural.Standardise",
     "splmll.published.DoublePrecision": "splmll.published.classifier.DoublePrecision",
