@@ -54,7 +54,7 @@ def benchmark(
     ] = None,
     processor_limit: Annotated[
         float, typer.Option(help="Limit for one cell in CPU seconds.")
-    ] = 600.0,
+    ] = 900.0,
     memory_limit: Annotated[
         float, typer.Option(help="Memory limit for one cell in megabytes.")
     ] = 8000.0,

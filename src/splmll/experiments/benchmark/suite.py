@@ -27,7 +27,7 @@ from splmll.experiments.unit import Unit
 from splmll.names import known_name
 
 # Processor seconds and megabytes that one cell may take: with its second fit, for the threshold.
-PROCESSOR_LIMIT = 600.0
+PROCESSOR_LIMIT = 900.0
 MEMORY_LIMIT = 8000.0
 # A cell that would take so many times the limit at least is left out.
 HOPELESS = 4.0
