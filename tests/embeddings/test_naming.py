@@ -223,6 +223,9 @@ def test_what_auto_takes_for_which_data() -> None:
         wide = members(Shape(n_rows, 100))
         assert wide == ["OneVsRest", "Kernel", "KernelSVM", "Trees"]
     assert "Network" in members(Shape(200, 100))
+    # The leaves of trees hold a number for every label.
+    assert members(Shape(4000, 100), n_labels=50) == ["Network", "Kernel", "KernelSVM", "Trees"]
+    assert members(Shape(4000, 100), n_labels=51) == ["Network", "Kernel", "KernelSVM"]
     assert members(Shape(100, 101), n_labels=500) == ["OneVsRest"]
     assert members(Shape(6000, 6001)) == ["OneVsRest"]
     small, large = members(Shape(2000, 100)), members(Shape(20_000, 100))

@@ -9,6 +9,8 @@ labels, 20 times as many rows as features     ``patience=4, scale="standard")])`
 dense, up to 5000 rows                        ``Blend([Network(), Kernel(), KernelSVM(), Trees()])``
 the same, fewer than two rows for every       ``Blend([OneVsRest(), Kernel(), KernelSVM(),``
 feature, at most 100 labels                   ``Trees()])``
+dense, up to 5000 rows, where rows times      the same without ``Trees()``
+labels are more than 200,000
 dense, more rows                              ``Blend([Network(), Kernel()])``
 dense, more than 20,000,000 values            ``Linear()``
 ============================================  =====================================================
@@ -32,6 +34,7 @@ FEW_ROWS = 2  # for every feature: with fewer, lines do what a network would do
 # Sparse data from which a network learns what lines cannot, without taking too long: at most so
 # many features, so many rows for each of them, and at most so many labels.
 NARROW_FEATURES, MANY_ROWS, FEW_LABELS = 1000, 20, 100
+FOREST_CELLS = 200_000  # rows times labels: the leaves of more would take more than a gigabyte
 LARGE_DATA_CELLS = 20_000_000  # beyond so many dense values networks take hours
 
 
@@ -68,17 +71,18 @@ def automatic_embedding(X: Any, n_labels: int) -> Embedding:
             # Of 500 words a network learns faster and better if they are scaled.
             return e.Blend([e.OneVsRest(), e.Network((256, 64), patience=4, scale="standard")])
         return e.OneVsRest()
+    machines = [e.Kernel(), e.KernelSVM()]
+    if n_rows * n_labels <= FOREST_CELLS:
+        machines.append(e.Trees())
     if small and few_labels and n_rows < FEW_ROWS * n_features:
         # Lines separate such rows as well as a network, in a fraction of its time.
-        return e.Blend([e.OneVsRest(), e.Kernel(), e.KernelSVM(), e.Trees()])
+        return e.Blend([e.OneVsRest(), *machines])
     if n_features > n_rows:
         return e.OneVsRest()
     if n_rows * n_features > LARGE_DATA_CELLS:
         return e.Linear()
     if small:
-        return (
-            e.embedding_of("blend") if networks else e.Blend([e.Kernel(), e.KernelSVM(), e.Trees()])
-        )
+        return e.Blend([e.Network(), *machines] if networks else machines)
     return e.Blend([e.Network(), e.Kernel()]) if networks else e.Kernel()
 
 
