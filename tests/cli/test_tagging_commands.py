@@ -282,7 +282,7 @@ BAD = {
         ["fit", "{f}/only.csv", "--labels", "tags", "--out", "OUT"],
         "no column is left for the features",
     ),
-    "folder of others": (["fit", "{f}/notes.csv", "--labels", "tags", "--out", "{f}"], "no part"),
+    "folder of others": (["fit", "{f}/notes.csv", "--labels", "tags", "--out", "{f}"], "not part"),
     "no model there": (["predict", "{f}/mdel", "{f}/new.csv", "--out", "OUT.csv"], "mdel"),
     "no model folder": (
         ["predict", "{f}", "{f}/new.csv", "--out", "OUT.csv"],

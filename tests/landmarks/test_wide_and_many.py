@@ -300,7 +300,7 @@ def test_cost_names_the_route(shape: tuple[int, int], route: str) -> None:
     cost = SPLMLL("linear").estimate_cost(shape, (shape[0], 10))
     assert route in cost.route
     check_memory(cost, limit=2**40)
-    with pytest.raises(MemoryError, match=r"needs about .* there are 0.0 GiB. Use fewer"):
+    with pytest.raises(MemoryError, match=r"needs about .* only 0.0 GiB are free. Use fewer"):
         check_memory(cost, limit=1)
 
 
