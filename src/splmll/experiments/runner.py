@@ -197,8 +197,9 @@ class Experiment:
             if on_cluster:
                 with _dask_client(n_jobs, scheduler) as client:
                     cluster = client.get_executor(pure=False)
-                    ahead = lambda: AHEAD * sum(client.nthreads().values())  # noqa: E731
-                    work.through(cluster, self.limits, ahead)
+                    work.through(
+                        cluster, self.limits, lambda: AHEAD * sum(client.nthreads().values())
+                    )
             elif isolate:
                 n_workers = joblib.effective_n_jobs(n_jobs)
                 n_threads = max(1, joblib.cpu_count() // n_workers)
