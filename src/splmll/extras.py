@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Iterable
 from contextlib import suppress
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import Any
 
@@ -55,6 +53,9 @@ def versions(names: Iterable[str]) -> dict[str, str]:
     >>> list(versions(["numpy", "no-such-package"]))
     ['python', 'numpy']
     """
+    import platform
+    from importlib.metadata import PackageNotFoundError, version  # slow, and rarely needed
+
     found = {"python": platform.python_version()}
     for name in names:
         with suppress(PackageNotFoundError):

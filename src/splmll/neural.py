@@ -25,7 +25,7 @@ from splmll.parallel_training import training_processes
 _RANDOM_STATE = threading.Lock()
 
 LEAKY_SLOPE = 0.01
-MANY_VALUES = 2**16  # in a batch of a layer, from where dropout draws bytes
+MANY_VALUES = 2**16  # in a batch of a layer, beyond which dropout draws bytes
 DENSE_BYTES = 2**28  # sparse features up to this size are laid out once instead of in every batch
 
 
@@ -104,7 +104,7 @@ class Dropout(nn.Dropout):
     def forward(self, input: Tensor) -> Tensor:
         """Return the values with some of them 0 and the others larger by as much."""
         cut, n = round(256 * self.p), input.numel()
-        if not self.training or n < MANY_VALUES or cut in (0, 256):
+        if not self.training or n <= MANY_VALUES or cut in (0, 256):
             return super().forward(input)
         draws = torch.empty(-(-n // 8), dtype=torch.int64, device=input.device)
         chance = draws.random_(-(2**63), None).view(torch.uint8)[:n].view(input.shape)
