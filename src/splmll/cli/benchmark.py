@@ -61,6 +61,13 @@ def benchmark(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Run failed cells again.")
     ] = False,
+    missing: Annotated[
+        bool,
+        typer.Option(
+            "--missing",
+            help="Run only what the frozen table lacks: that of --freeze, or the library's.",
+        ),
+    ] = False,
     freeze: Annotated[
         Path | None,
         typer.Option(
@@ -83,6 +90,8 @@ def benchmark(
         splmll benchmark --out results --data emotions --data yeast --jobs 2
 
         splmll benchmark --out results --redo SPL-MLL
+
+        splmll benchmark --out results --missing --freeze results.csv.gz
     """
     # Imported here: `splmll --help` should not wait for PyTorch.
     import joblib
@@ -92,6 +101,7 @@ def benchmark(
     from splmll.experiments.benchmark.frozen import merge, write_results
     from splmll.experiments.benchmark.page import summary, write_benchmark
 
+    frozen = frozen_results(freeze if freeze is not None and freeze.exists() else None)
     names = [name.strip() for each in methods or [] for name in each.split(",") if name.strip()]
     suite = Benchmark(
         out,
@@ -102,9 +112,10 @@ def benchmark(
         quick=quick,
         processor_limit=processor_limit,
         memory_limit=memory_limit,
+        done=frozen if missing else None,
     )
     n_jobs = joblib.cpu_count() if jobs is None else jobs
-    planned = suite.plan(frozen_results())
+    planned = suite.plan(frozen)
     left_out = planned[planned["left_out"]]
     kept = planned[~planned["left_out"]]
     hours = suite.seeds * 1.8 * kept["seconds"].sum() / 3600 / max(1, n_jobs)
@@ -125,8 +136,10 @@ def benchmark(
         redo=redo or [],
     )
     files = []
+    if missing:
+        table = merge(frozen, table)
     if freeze is not None:
-        old = frozen_results(freeze) if freeze.exists() else table.iloc[:0]
+        old = frozen if freeze.exists() else table.iloc[:0]
         files.append(write_results(merge(old, table), freeze))
     files += write_benchmark(table, out, conditions=suite.describe())
     typer.echo(summary(main_standing(table)))

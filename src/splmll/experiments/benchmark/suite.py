@@ -32,6 +32,11 @@ MEMORY_LIMIT = 8000.0
 # A cell that would take so many times the limit at least is left out.
 HOPELESS = 4.0
 SEARCH = Search("grid", n_candidates=8)
+#: Methods of the catalogue that run only if they are named, and why.
+ON_REQUEST = {
+    "SPL-MLL (blend)": "it is what SPL-MLL itself uses on small dense tables",
+    "SPL-MLL as released": "its thousands of epochs would take half of the whole benchmark's time",
+}
 QUICK_ROWS = 160
 _LEAST_POWER = 0.5  # of the size of a set, with which times grow at least
 
@@ -123,7 +128,7 @@ class Benchmark:
     out : path-like
         Folder of the store; a benchmark that was stopped goes on from there.
     data, methods : sequence of str, optional
-        Only these; by default all.
+        Only these; by default all data sets, and all methods but those in ``ON_REQUEST``.
     own : mapping of str to estimator, optional
         Estimators of one's own beside them, or alone with ``methods=[]``.
     searched : bool, default=False
@@ -135,6 +140,8 @@ class Benchmark:
         160 training and test rows of the six smallest sets, ten methods: minutes.
     processor_limit, memory_limit : float
         Processor seconds and megabytes of one cell.
+    done : DataFrame, optional
+        A tidy table, such as the frozen one, whose cells are not run again.
 
     Examples
     --------
@@ -156,19 +163,21 @@ class Benchmark:
         quick: bool = False,
         processor_limit: float = PROCESSOR_LIMIT,
         memory_limit: float = MEMORY_LIMIT,
+        done: pd.DataFrame | None = None,
     ) -> None:
         self.out = Path(out)
         self.quick = quick
         usual = SMALLEST if searched or quick else tuple(SETS)
         self.data = list(usual) if data is None else [_known(n, SETS, "data set") for n in data]
         there = benchmark_methods()
-        usual_methods = QUICK_METHODS if quick else tuple(there)
+        usual_methods = QUICK_METHODS if quick else [m for m in there if m not in ON_REQUEST]
         wanted = usual_methods if methods is None else [_known(n, there, "method") for n in methods]
         self.methods = {**{name: there[name] for name in wanted}, **(own or {})}
         self.searched = searched
         self.seeds = seeds
         self.processor_limit = processor_limit
         self.memory_limit = memory_limit
+        self.done = _cells(done, "grid" if searched else "none")
 
     def plan(self, known: pd.DataFrame | None) -> pd.DataFrame:
         """Return the cells in the order in which they run, with what each will take.
@@ -188,6 +197,8 @@ class Benchmark:
         lines = []
         for data in self.data:
             for method in self.methods:
+                if (data, method) in self.done:
+                    continue
                 share = factor * (_quick_share(data) if self.quick else 1.0)
                 seconds = share * guess.seconds(data, method)
                 hopeless = share * guess.least(data, method) > HOPELESS * self.processor_limit
@@ -243,6 +254,8 @@ class Benchmark:
                 "Dense features are standardised by the training rows; sparse ones and those of 0 "
                 "and 1 stay as they are.",
                 SEARCH.describe() if self.searched else "Every method has its default settings.",
+                *(f"Left out: {n}, because {why}." for n, why in ON_REQUEST.items()
+                  if n not in self.methods),
                 "Labels by the tuned rule: a second fit without a fifth of the training rows (at "
                 "least 60), cut at one threshold for all labels, the best for micro-F1 on them. "
                 "Labels by the own rule: what the method itself predicts.",
@@ -338,6 +351,13 @@ class _Guess:
 def _protocol(benchmark: Benchmark) -> BenchmarkProtocol:
     rows = QUICK_ROWS if benchmark.quick else None
     return BenchmarkProtocol(benchmark.seeds, most_train=rows, most_test=rows)
+
+
+def _cells(table: pd.DataFrame | None, search: str) -> set[tuple[str, str]]:
+    if table is None:
+        return set()
+    there = table[table["search"] == search]
+    return set(zip(there["data"], there["method"]))
 
 
 def _quick_share(data: str) -> float:
