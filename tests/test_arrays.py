@@ -13,7 +13,7 @@ import torch
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from splmll.arrays import dense, is_torch_dataset, is_torch_module, n_rows, take_rows
+from splmll.arrays import dense, is_torch_dataset, is_torch_module, largest, n_rows, take_rows
 
 X = np.arange(12.0).reshape(4, 3)
 DATASET = torch.utils.data.TensorDataset(torch.as_tensor(X))
@@ -65,3 +65,12 @@ def test_torch_that_another_thread_is_importing_is_no_error(monkeypatch) -> None
     assert not is_torch_dataset([1, 2])
     half.nn = ModuleType("torch.nn")
     assert not is_torch_module("mlp")
+
+
+def test_the_largest_values_and_of_equal_ones_the_first() -> None:
+    rng = np.random.default_rng(0)
+    for count in (1, 3, 7, 8, 9):
+        values = rng.integers(0, 4, size=(50, 8)) * 1.0
+        stable = np.argsort(-values, axis=1, kind="stable")[:, :count]
+        assert_array_equal(largest(values, count), np.sort(stable, axis=1))
+        assert_array_equal(largest(values[0], count), np.sort(stable[0]))

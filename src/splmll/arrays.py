@@ -60,6 +60,36 @@ def take_rows(X: Any, rows: Any) -> Any:
     return X[rows]
 
 
+def largest(values: np.ndarray, count: int) -> np.ndarray:
+    """Return the positions of the largest values along the last axis, in ascending order.
+
+    Of equal values the first ones are taken. Which of them ``np.argpartition`` takes depends on the
+    processor, and with it everything that is built on the choice.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,) or (n_rows, n)
+        Numbers; no NaN.
+    count : int
+        How many, at most n.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll.arrays import largest
+    >>> largest(np.array([1, 3, 2, 2, 2]), 3)
+    array([1, 2, 3])
+    """
+    n = values.shape[-1]
+    if count >= n:
+        return np.broadcast_to(np.arange(n), values.shape)
+    border = np.partition(values, n - count, axis=-1)[..., n - count : n - count + 1]
+    above, equal = values > border, values == border
+    wanted = count - np.count_nonzero(above, axis=-1, keepdims=True)
+    chosen = above | (equal & (np.cumsum(equal, axis=-1) <= wanted))
+    return np.nonzero(chosen)[-1].reshape(*values.shape[:-1], count)
+
+
 def forget(holder: Any, *names: str) -> None:
     """Delete those attributes of an object that it has.
 

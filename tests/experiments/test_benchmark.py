@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.multioutput import ClassifierChain
 
 from splmll.catalogue import make_method
+from splmll.datasets import load_dataset
 from splmll.experiments import frozen_results
 from splmll.experiments.benchmark import SETS, Benchmark
 from splmll.experiments.benchmark.analysis import Standing, main_standing
@@ -20,6 +21,7 @@ from splmll.experiments.benchmark.frozen import (
     merge,
     read_own_results,
     tidy,
+    unfinished,
     write_results,
 )
 from splmll.experiments.benchmark.page import summary, write_benchmark
@@ -72,6 +74,20 @@ def test_the_threshold_is_chosen_on_rows_that_a_second_fit_has_not_seen() -> Non
         (result.arrays.tunable_scores, part.test),
     ):
         np.testing.assert_allclose(found, second.decision_function(DATA.X[rows]), atol=1e-6)
+
+
+def test_the_rows_of_the_benchmark_come_with_the_library(data_home: Path) -> None:
+    drawn = load_dataset("cal500")
+    (part,) = BenchmarkProtocol().repetition(drawn, 0)
+    facts = SETS["cal500"]
+    assert (len(part.train), len(part.test)) == (facts.n_train, facts.n_test)
+    assert set(part.threshold_rows) <= set(part.train)
+    assert len(set(part.train) | set(part.test)) == facts.n_train + facts.n_test
+    assert part.test[:4].tolist() == [5, 12, 15, 16]  # whatever becomes of the draw
+    # Other rows under the same name are drawn.
+    fewer = drawn.sample(300)
+    (other,) = BenchmarkProtocol().repetition(fewer, 0)
+    assert len(other.train) + len(other.test) == 300
 
 
 def test_few_rows_for_a_quick_look() -> None:
@@ -265,17 +281,39 @@ def test_the_plan_begins_with_what_is_cheap() -> None:
         {"BR": 1.0, "CLR": 100.0}[m] * (9 if d == "yeast" else 1)
         for d, m in zip(known["data"], known["method"])
     ]
-    suite = Benchmark("out", data=["flags", "yeast", "delicious"], methods=["CLR", "BR"])
-    plan = suite.plan(known)
+    sets = ["flags", "yeast", "delicious"]
+    plan = Benchmark("out", data=sets, methods=["CLR", "BR"], known=known).plan()
     assert (plan["data"] + plan["method"]).iloc[0] == "flagsBR"
     left_out = plan[plan["left_out"]]
     assert left_out[["data", "method"]].to_numpy().tolist() == [["delicious", "CLR"]]
 
 
+def test_only_what_a_table_lacks_and_what_may_end_in_time(tmp_path: Path) -> None:
+    known = table_of({("flags", "BR"): 0.5, ("bibtex", "CLR"): np.nan})
+    suite = Benchmark(
+        tmp_path,
+        data=["flags", "bibtex", "delicious"],
+        methods=["BR", "CLR"],
+        known=known,
+        missing=True,
+    )
+    plan = suite.plan()
+    # What ran out of time on bibtex would do so on delicious: nine times the size, six the labels.
+    assert list(plan.loc[plan["left_out"], ["data", "method"]].iloc[0]) == ["delicious", "CLR"]
+    assert set(zip(plan["data"], plan["method"])) == {
+        *(("bibtex", "BR"), ("delicious", "BR"), ("delicious", "CLR"), ("flags", "CLR"))
+    }
+    lines = unfinished(plan.loc[plan["left_out"], ["data", "method"]], "none")
+    standing = Standing(
+        merge(lines, table_of({("delicious", "BR"): 0.5, ("bibtex", "CLR"): 0.9})), reference="BR"
+    )
+    assert standing.ranks_by_cell.loc["delicious", "CLR"].eq(2).all()
+
+
 def test_one_slow_small_cell_leaves_no_large_set_out() -> None:
     known = table_of({("flags", "BR"): 0.5, ("emotions", "BR"): 0.5, ("birds", "BR"): 0.5})
     known["seconds"] = known["data"].map({"flags": 0.04, "emotions": 0.06, "birds": 9.3})
-    plan = Benchmark("out", methods=["BR", "CLR"]).plan(known)
+    plan = Benchmark("out", methods=["BR", "CLR"], known=known).plan()
     assert not plan["left_out"].any()
     unknown = plan[plan["method"] == "CLR"].set_index("data")["seconds"]
     assert unknown["goemotions"] > 100 * unknown["flags"]

@@ -1,5 +1,8 @@
 """Stratified splits: true partitions, balanced at least as well as a well-known package's."""
 
+import os
+import subprocess
+import sys
 from itertools import pairwise
 
 import numpy as np
@@ -334,3 +337,27 @@ def test_repr_shows_the_settings():
     assert repr(MultilabelStratifiedKFold(3, random_state=1)) == (
         "MultilabelStratifiedKFold(n_splits=3, random_state=1, shuffle=True)"
     )
+
+
+def test_splits_do_not_depend_on_the_processor() -> None:
+    # Vector instructions sort and partition in another order: without them splits are the same.
+    script = """
+import numpy as np
+from splmll.model_selection import MultilabelStratifiedShuffleSplit
+Y = (np.random.default_rng(0).random((400, 6)) < 0.3) * 1
+splits = MultilabelStratifiedShuffleSplit(1, test_size=0.2, random_state=0).split(Y, Y)
+print([rows.tolist() for _, rows in splits])
+"""
+    here = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    plain = {**os.environ, "NPY_DISABLE_CPU_FEATURES": " ".join(vector_instructions())}
+    there = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, check=True, env=plain
+    )
+    assert here.stdout == there.stdout
+
+
+def vector_instructions() -> list[str]:
+    """Those that numpy uses on this processor beyond what it needs to start."""
+    from numpy._core import _multiarray_umath as core
+
+    return [name for name in core.__cpu_dispatch__ if core.__cpu_features__[name]]

@@ -112,13 +112,14 @@ def benchmark(
         quick=quick,
         processor_limit=processor_limit,
         memory_limit=memory_limit,
-        done=frozen if missing else None,
+        known=frozen,
+        missing=missing,
     )
     n_jobs = joblib.cpu_count() if jobs is None else jobs
-    planned = suite.plan(frozen)
+    planned = suite.plan()
     left_out = planned[planned["left_out"]]
     kept = planned[~planned["left_out"]]
-    hours = suite.seeds * 1.8 * kept["seconds"].sum() / 3600 / max(1, n_jobs)
+    hours = suite.seeds * kept["seconds"].sum() / 3600 / max(1, n_jobs)
     duration = f"{hours:.1f} hours" if hours >= 1 else f"{max(1, round(60 * hours))} minutes"
     typer.echo(
         f"{len(kept)} cells; estimated from measured cells, all of them take about {duration} "

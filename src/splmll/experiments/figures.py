@@ -55,7 +55,7 @@ def selection_figure(
         # With early stopping B hardly leaves the identity: the paper's small values need the end.
         published = PublishedSPLMLL(linear=True, validation_fraction=None, random_state=seed)
         weights = published.fit(X, Y).selection_
-        theirs = [data.label_names[label] for label in np.argsort(-weights)]
+        theirs = [data.label_names[label] for label in np.argsort(-weights, kind="stable")]
         printed = PRINTED_SELECTION.get(data.name.partition(", ")[0], {})
         SelectionDisplay(-np.sort(-weights), theirs, printed, "weight b of the label").plot(left)
         if printed:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from splmll.arrays import largest
 from splmll.landmarks.belief import Belief
 
 #: What a question is chosen by: the errors that its answer removes in all labels, or in its own.
@@ -95,7 +96,7 @@ def best_questions(belief: Belief, cut: np.ndarray, criterion: str) -> np.ndarra
         best = np.argmax(own, axis=1)
         return np.where(open_.any(axis=1), best, -1)
     # Labels whose own errors are largest: an answer that is known in advance tells nothing.
-    candidates = np.argpartition(-own, n_candidates - 1, axis=1)[:, :n_candidates]
+    candidates = largest(own, n_candidates)
     rows = np.arange(len(P))[:, None]
     p = P[rows, candidates]
     removed = expected_removal(belief, candidates, p, cut)

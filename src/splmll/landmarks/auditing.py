@@ -160,7 +160,7 @@ def _reason(
 ) -> str:
     """Return in words what speaks against what was given."""
     against = -parts if given else parts
-    strongest = np.argsort(-against)[:MOST_REASONS]
+    strongest = np.argsort(-against, kind="stable")[:MOST_REASONS]
     named = [
         f"{names[k]}" if residual[k] > 0 else f"no {names[k]}"
         for k in strongest

@@ -442,7 +442,8 @@ class Learner:
         problem = honest_problem(total, np.isin(np.arange(len(candidates)), chosen))
         order, values = addition_order(problem, len(chosen))
         explained = -np.diff(values, prepend=problem.total) / max(problem.total, 1e-300)
-        scores = self._scores(order, setting, evidence.F, evidence.fold)
+        # Rounded like those of new rows: a threshold must not fall between copies of a row.
+        scores = np.round(self._scores(order, setting, evidence.F, evidence.fold), SCORE_DIGITS)
         if setting.as_it_is:
             found = Map.identity(candidates[order], total.label_mean)
         else:

@@ -166,6 +166,6 @@ def _largest(values: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     candidates = np.take_along_axis(values, members, axis=1)
     best = np.argpartition(candidates, -k, axis=1)[:, -k:]
     best_values = np.take_along_axis(candidates, best, axis=1)
-    order = np.argsort(-best_values, axis=1)
+    order = np.argsort(-best_values, axis=1, kind="stable")
     columns = np.take_along_axis(members, np.take_along_axis(best, order, axis=1), axis=1)
     return columns, np.take_along_axis(best_values, order, axis=1).astype(np.float64)

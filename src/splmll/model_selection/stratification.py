@@ -21,7 +21,7 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.model_selection import BaseCrossValidator, BaseShuffleSplit, ShuffleSplit
 from sklearn.utils import check_random_state, indexable
 
-from splmll.arrays import take_rows
+from splmll.arrays import largest, take_rows
 from splmll.labels import is_tags, read_labels
 from splmll.metrics._inputs import LabelMatrix, check_labels
 from splmll.model_selection._grouped import grouped_folds
@@ -416,7 +416,7 @@ def _exchange(
             in_a, in_b = np.flatnonzero(fold_of == a), np.flatnonzero(fold_of == b)
             gain_a = pull[in_a] - step / 2 * row_counts[in_a]
             gain_b = -pull[in_b] - step / 2 * row_counts[in_b]
-            best_a, best_b = _largest(gain_a, _CANDIDATES), _largest(gain_b, _CANDIDATES)
+            best_a, best_b = largest(gain_a, _CANDIDATES), largest(gain_b, _CANDIDATES)
             rows_a, rows_b = in_a[best_a], in_b[best_b]
             # A label that both have stays where it is, so neither pays for it.
             shared = (matrix[rows_a] @ matrix[rows_b].T).toarray()
@@ -479,13 +479,6 @@ def _best_matching(
     by_gain = np.argsort(-of_match, kind="stable")
     by_gain = by_gain[of_match[by_gain] > _NOISE]
     return rows[by_gain], columns[by_gain]
-
-
-def _largest(values: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.intp]:
-    """Return the positions of the ``count`` largest values, in no order."""
-    if values.size <= count:
-        return np.arange(values.size)
-    return np.argpartition(values, values.size - count)[values.size - count :]
 
 
 def _check_y(X: Any, y: Any) -> LabelMatrix:

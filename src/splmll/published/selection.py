@@ -87,7 +87,9 @@ def select_soft(
     strike = np.count_nonzero(above.selection) - n_landmarks
     support = above.selection != 0
     if strike > 0:
-        support[np.argsort(np.where(support, np.abs(above.selection), np.inf))[:strike]] = False
+        support[
+            np.argsort(np.where(support, np.abs(above.selection), np.inf), kind="stable")[:strike]
+        ] = False
     return _keep_all(G, E, penalties, support, low)
 
 

@@ -46,6 +46,7 @@ COLUMNS = (
 # A line with the same of these replaces an older one.
 CELL = ["data", "method", "search", "seed"]
 DIGITS = 6
+LEFT_OUT = "left out"
 
 
 def frozen_results(path: str | os.PathLike[str] | None = None) -> pd.DataFrame:
@@ -173,6 +174,33 @@ def tidy(store: Store) -> pd.DataFrame:
     table = pd.DataFrame(lines, columns=list(COLUMNS))
     table["value"] = table["value"].astype(float).round(DIGITS)
     return table.sort_values(["search", "data", "method", "seed"], kind="stable", ignore_index=True)
+
+
+def unfinished(cells: pd.DataFrame, search: str) -> pd.DataFrame:
+    """Return the lines of cells that were left out because they would take too long.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        Columns data and method.
+    search : str
+        "none" or "grid".
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from splmll.experiments.benchmark.frozen import unfinished
+    >>> lines = unfinished(pd.DataFrame({"data": ["delicious"], "method": ["CLR"]}), "none")
+    >>> len(lines), lines["status"].unique().tolist()
+    (15, ['left out'])
+    """
+    measures = pd.DataFrame(
+        [(name, "scores") for name in SCORE_MEASURES]
+        + [(name, rule) for name in LABEL_MEASURES for rule in ("tuned", "own")],
+        columns=["measure", "rule"],
+    )
+    lines = cells.merge(measures, how="cross").assign(seed=0, search=search, status=LEFT_OUT)
+    return lines.reindex(columns=list(COLUMNS))
 
 
 def versions_words(versions: str) -> str:

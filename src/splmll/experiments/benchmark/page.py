@@ -16,7 +16,7 @@ import pandas as pd
 from splmll.atomic import atomic_write
 from splmll.experiments.benchmark.analysis import REFERENCE, Standing, main_standing
 from splmll.experiments.benchmark.figures import all_figures
-from splmll.experiments.benchmark.frozen import write_results
+from splmll.experiments.benchmark.frozen import LEFT_OUT, write_results
 from splmll.experiments.benchmark.suite import SETS, SMALLEST
 from splmll.experiments.report.page import (
     Figure,
@@ -36,6 +36,7 @@ TITLE = "The open multi-label benchmark"
 FIGURE_FORMATS = (".pdf", ".svg", ".png")
 DOTS_PER_INCH = 200
 MOST_LOST = 30
+WHY_NOT = {**NOT_DONE, LEFT_OUT: "was left out: far too slow"}
 
 
 def write_benchmark(
@@ -235,7 +236,7 @@ def _number_parts(table: pd.DataFrame, standing: Standing) -> list[Part]:
         values = standing.cells.loc[data, there]
         order = values.loc["average_precision"].sort_values(ascending=False).index
         failed = standing.unfinished[standing.unfinished["data"] == data]
-        reasons = dict(zip(failed["method"], failed["status"].map(NOT_DONE)))
+        reasons = dict(zip(failed["method"], failed["status"].map(WHY_NOT)))
         rows = []
         for name in order:
             line = [_number(values.loc[measure, name]) for measure in PAPER_MEASURES]
@@ -243,7 +244,7 @@ def _number_parts(table: pd.DataFrame, standing: Standing) -> list[Part]:
                 line.append(_number(own.cells.loc[(data, measure), name]))
             if name in reasons:
                 line[0] = reasons[name]
-            line += [f"{standing.seconds.loc[data, name]:.1f}", f"{memory[data, name]:.0f}"]
+            line += [_number(standing.seconds.loc[data, name], 1), _number(memory[data, name], 0)]
             rows.append([str(name), *line])
         titles = [f"{MEASURES[name].title} {MEASURES[name].arrow}" for name in PAPER_MEASURES]
         own_titles = ["own rule: Hamming ↓", "Micro-F1 ↑", "Macro-F1 ↑"]
@@ -276,7 +277,7 @@ def _conditions(table: pd.DataFrame, standing: Standing, conditions: str) -> lis
     unfinished = standing.unfinished
     if len(unfinished):
         rows = [
-            [line["data"], line["method"], NOT_DONE[line["status"]]]
+            [line["data"], line["method"], WHY_NOT[line["status"]]]
             for line in unfinished.to_dict("records")
         ]
         parts.append(Folded("Cells that did not finish", [Table(["data", "method", "why"], rows)]))
@@ -290,5 +291,5 @@ def _figure(figures: Mapping[str, tuple[Any, str]], name: str) -> Figure:
     return Figure(*figures[name])
 
 
-def _number(value: float) -> str:
-    return "-" if pd.isna(value) else f"{value:.4f}"
+def _number(value: float, digits: int = 4) -> str:
+    return "-" if pd.isna(value) else f"{value:.{digits}f}"

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from splmll.catalogue import CATALOGUE
-from splmll.experiments.benchmark.frozen import frozen_results, tidy
+from splmll.experiments.benchmark.frozen import frozen_results, merge, tidy, unfinished
 from splmll.experiments.benchmark.peers import missing_peers, peers
 from splmll.experiments.protocol import BenchmarkProtocol
 from splmll.experiments.runner import Experiment
@@ -29,8 +29,10 @@ from splmll.names import known_name
 # Processor seconds and megabytes that one cell may take: with its second fit, for the threshold.
 PROCESSOR_LIMIT = 900.0
 MEMORY_LIMIT = 8000.0
-# A cell that would take so many times the limit at least is left out.
-HOPELESS = 4.0
+# A cell that would take so many times the limit at least is left out and ranked last.
+HOPELESS = 2.0
+# Both fits of a cell take so many times the measured one, which has all training rows.
+BOTH_FITS = 1.8
 SEARCH = Search("grid", n_candidates=8)
 #: Methods of the catalogue that run only if they are named, and why.
 ON_REQUEST = {
@@ -140,13 +142,15 @@ class Benchmark:
         160 training and test rows of the six smallest sets, ten methods: minutes.
     processor_limit, memory_limit : float
         Processor seconds and megabytes of one cell.
-    done : DataFrame, optional
-        A tidy table, such as the frozen one, whose cells are not run again.
+    known : DataFrame, optional
+        A tidy table by which times are guessed; by default the frozen one.
+    missing : bool, default=False
+        Run only the cells that `known` does not have.
 
     Examples
     --------
     >>> from splmll.experiments.benchmark import Benchmark
-    >>> plan = Benchmark("out", data=["flags"], methods=["BR", "ML-kNN"]).plan(known=None)
+    >>> plan = Benchmark("out", data=["flags"], methods=["BR", "ML-kNN"]).plan()
     >>> sorted(plan["method"])
     ['BR', 'ML-kNN']
     """
@@ -163,7 +167,8 @@ class Benchmark:
         quick: bool = False,
         processor_limit: float = PROCESSOR_LIMIT,
         memory_limit: float = MEMORY_LIMIT,
-        done: pd.DataFrame | None = None,
+        known: pd.DataFrame | None = None,
+        missing: bool = False,
     ) -> None:
         self.out = Path(out)
         self.quick = quick
@@ -177,32 +182,29 @@ class Benchmark:
         self.seeds = seeds
         self.processor_limit = processor_limit
         self.memory_limit = memory_limit
-        self.done = _cells(done, "grid" if searched else "none")
+        self.known = frozen_results() if known is None else known
+        self.missing = missing
 
-    def plan(self, known: pd.DataFrame | None) -> pd.DataFrame:
+    def plan(self) -> pd.DataFrame:
         """Return the cells in the order in which they run, with what each will take.
-
-        Parameters
-        ----------
-        known : DataFrame or None
-            A tidy table to guess times from, such as the frozen one.
 
         Returns
         -------
         plan : DataFrame
-            Columns data, method, seconds (guessed, of one processor) and left_out.
+            Columns data, method, seconds (guessed, of one processor, for both fits) and left_out.
         """
-        guess = _Guess(known)
+        guess = _Guess(self.known, self.processor_limit / BOTH_FITS)
+        there = self.known[self.known["search"] == self._search]
+        done = set(zip(there["data"], there["method"])) if self.missing else set()
         factor = SEARCH.n_candidates * SEARCH.n_folds * 0.67 + 1 if self.searched else 1.0
         lines = []
         for data in self.data:
+            share = BOTH_FITS * factor * (_quick_share(data) if self.quick else 1.0)
             for method in self.methods:
-                if (data, method) in self.done:
-                    continue
-                share = factor * (_quick_share(data) if self.quick else 1.0)
-                seconds = share * guess.seconds(data, method)
-                hopeless = share * guess.least(data, method) > HOPELESS * self.processor_limit
-                lines.append((data, method, min(seconds, self.processor_limit), hopeless))
+                if (data, method) not in done:
+                    seconds = min(share * guess.seconds(data, method), self.processor_limit)
+                    least = share * guess.least(data, method)
+                    lines.append((data, method, seconds, least > HOPELESS * self.processor_limit))
         plan = pd.DataFrame(lines, columns=["data", "method", "seconds", "left_out"])
         return plan.sort_values("seconds", kind="stable", ignore_index=True)
 
@@ -232,7 +234,8 @@ class Benchmark:
         table : DataFrame
             See ``splmll.experiments.benchmark.frozen.tidy``.
         """
-        store, experiment = Store(self.out), _Ordered(self, self.plan(frozen_results()))
+        store, plan = Store(self.out), self.plan()
+        experiment = _Ordered(self, plan)
         for method in redo:
             name = _known(method, self.methods, "method")
             # Results on other sets, or of the other table, would not be made anew here.
@@ -243,7 +246,12 @@ class Benchmark:
             scheduler=scheduler,
             retry_failed=retry_failed,
         )
-        return tidy(store)
+        left_out = plan.loc[plan["left_out"], ["data", "method"]]
+        return merge(unfinished(left_out, self._search), tidy(store))
+
+    @property
+    def _search(self) -> str:
+        return "grid" if self.searched else "none"
 
     def describe(self) -> str:
         """Return under which conditions all methods are compared, in plain words."""
@@ -254,13 +262,17 @@ class Benchmark:
                 "Dense features are standardised by the training rows; sparse ones and those of 0 "
                 "and 1 stay as they are.",
                 SEARCH.describe() if self.searched else "Every method has its default settings.",
-                *(f"Left out: {n}, because {why}." for n, why in ON_REQUEST.items()
-                  if n not in self.methods),
+                *(
+                    f"Left out: {n}, because {why}."
+                    for n, why in ON_REQUEST.items()
+                    if n not in self.methods
+                ),
                 "Labels by the tuned rule: a second fit without a fifth of the training rows (at "
                 "least 60), cut at one threshold for all labels, the best for micro-F1 on them. "
                 "Labels by the own rule: what the method itself predicts.",
                 f"A cell may take {self.processor_limit:g} seconds of processor time, both fits "
-                f"together, and {self.memory_limit:g} MB; what does not finish is ranked last.",
+                f"together, and {self.memory_limit:g} MB; what does not finish is ranked last, and "
+                f"so is what was not tried because it would take {HOPELESS:g} times as long.",
                 *([f"Not installed here: {', '.join(absent)}."] if absent else []),
             ]
         )
@@ -296,17 +308,15 @@ class _Ordered(Experiment):
 class _Guess:
     """Guesses of what a cell takes, from measured ones of the same method or, if need be, of all.
 
-    Times grow with the size of a set as a power that a line through the logarithms gives.
+    Times grow with the size of a set as a power that a line through the logarithms gives. A cell
+    that ran out of time has taken `limit` seconds at least.
     """
 
-    def __init__(self, known: pd.DataFrame | None) -> None:
-        columns = ["data", "method", "seconds"]
-        if known is None or known.empty:
-            self._cells = pd.DataFrame(columns=columns)
-        else:
-            plain = known[(known["search"] == "none") & known["data"].isin(SETS)]
-            longest = plain.groupby(["data", "method"])["seconds"].max()
-            self._cells = longest.reset_index()
+    def __init__(self, known: pd.DataFrame, limit: float) -> None:
+        plain = known[(known["search"] == "none") & known["data"].isin(SETS)]
+        seconds = plain["seconds"].mask(plain["status"] == "timeout", limit).astype(float)
+        longest = plain.assign(seconds=seconds).groupby(["data", "method"])["seconds"].max()
+        self._cells = longest.reset_index()
 
     def least(self, data: str, method: str) -> float:
         """Return what a cell takes at least, by the largest set that the method was measured on.
@@ -351,13 +361,6 @@ class _Guess:
 def _protocol(benchmark: Benchmark) -> BenchmarkProtocol:
     rows = QUICK_ROWS if benchmark.quick else None
     return BenchmarkProtocol(benchmark.seeds, most_train=rows, most_test=rows)
-
-
-def _cells(table: pd.DataFrame | None, search: str) -> set[tuple[str, str]]:
-    if table is None:
-        return set()
-    there = table[table["search"] == search]
-    return set(zip(there["data"], there["method"]))
 
 
 def _quick_share(data: str) -> float:
