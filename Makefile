@@ -103,5 +103,5 @@ bench: $(STAMP)  ## speed as ratios against peers, measured side by side
 	$(BIN)/python -m benchmarks
 
 clean:  ## remove the environment and everything generated
-	rm -rf $(VENV) out build dist docs/gallery docs/api/generated docs/sg_execution_times.rst .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
+	rm -rf $(VENV) out build dist docs/gallery docs/generated docs/api/generated docs/sg_execution_times.rst .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -37,9 +37,10 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "mathml",
     "public_names",
+    "frozen_benchmark",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["joss", "_templates", "**/GALLERY_HEADER.*"]
+exclude_patterns = ["joss", "generated", "_templates", "**/GALLERY_HEADER.*"]
 templates_path = ["_templates"]
 nitpicky = True
 default_role = "literal"  # a single backtick is code, as in scikit-learn's docstrings

@@ -67,7 +67,6 @@ def write_benchmark(
     """
     out = Path(out)
     standing = main_standing(table, reference)
-    reference = standing.reference
     out.mkdir(parents=True, exist_ok=True)
     files = [write_results(table, out / "results.csv.gz")]
     files.append(out / "summary.txt")
@@ -80,8 +79,36 @@ def write_benchmark(
             with atomic_write(file) as part:
                 figure.savefig(part, format=suffix[1:], dpi=DOTS_PER_INCH, bbox_inches="tight")
             files.append(file)
+    sections = benchmark_sections(table, standing, figures, conditions)
+    page = build_page(TITLE, sections, introduction=lead(standing))
+    return [write_page(out / "benchmark.html", page), *files]
+
+
+def benchmark_sections(
+    table: pd.DataFrame,
+    standing: Standing,
+    figures: Mapping[str, tuple[Any, str]],
+    conditions: str = "",
+) -> list[Section]:
+    """Return what the page says, in order; the documentation shows the same.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Tidy results.
+    standing : Standing
+        Of this table.
+    figures : mapping of str to (Figure, str)
+        As :func:`splmll.experiments.benchmark.figures.all_figures` draws them.
+    conditions : str, default=""
+        How it was measured, in words.
+
+    Returns
+    -------
+    sections : list of Section
+    """
     sections = [
-        Section(f"Where {reference} is not the best", _lost_parts(standing)),
+        Section(f"Where {standing.reference} is not the best", _lost_parts(standing)),
         Section(
             "Average ranks",
             [_figure(figures, "ranks"), _rank_table(standing), *map(Text, missing(standing))],
@@ -94,13 +121,12 @@ def write_benchmark(
         sections.append(Section("Where landmarks pay", [_figure(figures, "gains")]))
     sections.append(Section("Every number", _number_parts(table, standing)))
     if standing.search == "none" and (table["search"] == "grid").any():
-        searched = Standing(table, search="grid", reference=reference)
+        searched = Standing(table, search="grid", reference=standing.reference)
         words = "Every method with the same search for settings inside the training rows."
         parts: list[Part] = [Text(words), _rank_table(searched)]
         sections.append(Section("With a search", parts))
     sections.append(Section("How it was measured", _conditions(table, standing, conditions)))
-    page = build_page(TITLE, sections, introduction=_lead(standing))
-    return [write_page(out / "benchmark.html", page), *files]
+    return sections
 
 
 def summary(standing: Standing) -> str:
@@ -165,7 +191,8 @@ def missing(standing: Standing) -> list[str]:
     return [f"{words}: {', '.join(names)}." for words, names in told if names]
 
 
-def _lead(standing: Standing) -> str:
+def lead(standing: Standing) -> str:
+    """Return the outcome in one sentence or two."""
     words = f"{len(standing.methods)} methods on {len(standing.data)} data sets."
     if standing.reference == REFERENCE:
         found = "; ".join(goal.found for goal in standing.goals())
