@@ -16,7 +16,7 @@ from splmll.experiments import frozen_results
 from splmll.experiments.benchmark.analysis import main_standing
 from splmll.experiments.benchmark.figures import all_figures
 from splmll.experiments.benchmark.page import benchmark_sections, lead
-from splmll.experiments.report import Figure, Folded, Heading, Part, Table, Text
+from splmll.experiments.report.page import Figure, Folded, Heading, Part, Table, Text
 
 FOLDER = "generated"
 

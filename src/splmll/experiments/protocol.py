@@ -6,12 +6,9 @@ experiment get the same rows and the same seeds.
 
 from __future__ import annotations
 
-import io
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from types import MappingProxyType
 from typing import ClassVar
 
@@ -30,10 +27,6 @@ VALIDATION_SHARE = 0.1
 TEST_SHARE = 1 / 3
 THRESHOLD_SHARE = 0.2
 FEWEST_THRESHOLD_ROWS = 60
-MOST_ROWS = 25_000
-# What each row of the benchmark's data sets is for: 0 for rows that are not in the sample.
-ROWS_FILE = "benchmark_rows.npz"
-_TRAIN, _THRESHOLD, _TEST = 1, 2, 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,7 +296,7 @@ class BenchmarkProtocol(Protocol):
     gist = "benchmark (standard split, or a stratified third of the rows for testing)"
 
     repetitions: int = 1
-    most_rows: int = MOST_ROWS
+    most_rows: int = 25_000
     most_train: int | None = None
     most_test: int | None = None
 
@@ -321,19 +314,18 @@ class BenchmarkProtocol(Protocol):
 
     def repetition(self, data: Dataset, repetition: int, seed: int = 0) -> list[Part]:
         """Return the split, with some training rows for the threshold."""
-        part = _rows_of_the_benchmark().get(data.name, np.empty(0))
-        is_known = seed == 0 and self.most_rows == MOST_ROWS and len(part) == data.Y.shape[0]
+        from splmll.experiments.benchmark.rows import rows_of  # which imports this module
+
+        known = rows_of(data) if seed == 0 else None
         if data.train is not None and data.test is not None:
             train, test = data.train, data.test
-        elif is_known:
-            train = np.flatnonzero((part == _TRAIN) | (part == _THRESHOLD))
-            test = np.flatnonzero(part == _TEST)
+        elif known is not None:
+            train, test = known.train, known.test
         else:
             rows = _at_most(self.most_rows, np.arange(data.Y.shape[0]), seed)
             train, test = _stratified(data, rows, TEST_SHARE, seed)
-        if is_known and self.most_train is None and self.most_test is None:
-            threshold_rows = np.flatnonzero(part == _THRESHOLD)
-            return [Part(train, test, threshold_rows=threshold_rows)]
+        if known is not None and self.most_train is None and self.most_test is None:
+            return [Part(train, test, threshold_rows=known.threshold_rows)]
         train, test = _at_most(self.most_train, train, seed), _at_most(self.most_test, test, seed)
         share = max(THRESHOLD_SHARE, min(0.5, FEWEST_THRESHOLD_ROWS / len(train)))
         _, threshold_rows = _stratified(data, train, share, seed)
@@ -344,13 +336,6 @@ class BenchmarkProtocol(Protocol):
 PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
     {kind.name: kind() for kind in Protocol.__subclasses__()}
 )
-
-
-@cache
-def _rows_of_the_benchmark() -> dict[str, np.ndarray]:
-    """Return for every data set of the benchmark what each row is for."""
-    with np.load(io.BytesIO((files(__package__) / ROWS_FILE).read_bytes())) as archive:
-        return dict(archive)
 
 
 def standard_split(data: Dataset, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
