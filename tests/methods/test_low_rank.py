@@ -164,11 +164,11 @@ def test_both_solvers_find_the_same_optimum(problem: Problem) -> None:
 
 def test_a_full_mask_changes_nothing(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
     X, Y, X_new = problem
-    plain = LEML(2, ridge=5.0, solver="cg").fit(X, Y)
+    plain = LEML(2, ridge=5.0, solver="cg", **CONVERGED).fit(X, Y)
     monkeypatch.setattr(low_rank, "_known_cells", lambda Y: np.ones(Y.shape, dtype=bool))
-    masked = LEML(2, ridge=5.0).fit(X, Y)
-    assert_allclose(masked.objective_, plain.objective_)
-    assert_allclose(masked.decision_function(X_new), plain.decision_function(X_new), atol=1e-9)
+    masked = LEML(2, ridge=5.0, **CONVERGED).fit(X, Y)
+    assert masked.objective_[-1] == pytest.approx(plain.objective_[-1], rel=1e-9)
+    assert_allclose(masked.decision_function(X_new), plain.decision_function(X_new), atol=1e-4)
 
 
 @pytest.mark.parametrize("loss", sorted(LOSSES))
@@ -179,10 +179,11 @@ def test_unknown_labels_have_no_influence(problem: Problem, loss: str) -> None:
     longer = np.vstack([X, 3 * X[:40] + 1])
     mean, scale = X.mean(axis=0), X.std(axis=0)
     options: dict[str, Any] = {"loss": loss, "ridge": 2.0, "scale": None, "solver": "cg"}
+    options |= CONVERGED
     some = LEML(2, **options).fit((X - mean) / scale, Y)
     all_rows = LEML(2, **options).fit((longer - mean) / scale, hidden)
     new = (X_new - mean) / scale
-    assert_allclose(all_rows.decision_function(new), some.decision_function(new), atol=1e-6)
+    assert_allclose(all_rows.decision_function(new), some.decision_function(new), atol=1e-4)
 
 
 def test_learns_labels_it_sees_a_third_of() -> None:
@@ -200,7 +201,7 @@ def test_learns_labels_it_sees_a_third_of() -> None:
     )
 
 
-@pytest.mark.parametrize("options", [{}, {"loss": "logistic"}, {"solver": "cg"}])
+@pytest.mark.parametrize("options", [{}, {"loss": "logistic"}, {"solver": "cg", **CONVERGED}])
 def test_sparse_features_are_centred_without_becoming_dense(
     problem: Problem, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -65,9 +65,10 @@ class LEML(WeightedRowsClassifier):
 
     With the squared loss and all labels known, both updates are exact: the eigenvectors of
     :math:`X^\top X` turn them into divisions, and a turn costs nothing that grows with the number
-    of rows. Otherwise W and H take Newton steps, computed by conjugate gradients from products
-    with the Hessian alone. The objective never rises. The start are the leading right singular
-    vectors of :math:`X^\top Y`, so nothing is random.
+    of rows. With more features than that pays for, only the update of H is exact; that of W takes a
+    few steps of conjugate gradients. With other losses or unknown labels W and H take Newton steps,
+    computed by conjugate gradients from products with the Hessian alone. The objective never rises.
+    The start are the leading right singular vectors of :math:`X^\top Y`, so nothing is random.
 
     Parameters
     ----------
@@ -119,8 +120,8 @@ class LEML(WeightedRowsClassifier):
 
     Notes
     -----
-    Sparse labels stay sparse on the direct way. Conjugate gradients hold several dense matrices
-    of one number per row and label.
+    With the squared loss and all labels known, sparse labels stay sparse. Newton steps hold several
+    dense matrices of one number per row and label.
 
     Examples
     --------
@@ -228,7 +229,7 @@ class LEML(WeightedRowsClassifier):
 
     def _steps(
         self, features: CentredMatrix, Y: Any, sample_weight: np.ndarray | None
-    ) -> _DirectSteps | _NewtonSteps:
+    ) -> _DirectSteps | _SquaredSteps | _NewtonSteps:
         known = _known_cells(Y)
         exact = self.loss == "squared" and known is None
         if self.solver == "direct" and not exact:
@@ -239,6 +240,8 @@ class LEML(WeightedRowsClassifier):
         many = features.stored.shape[1] > DIRECT_FEATURES
         if exact and (self.solver == "direct" or (self.solver == "auto" and not many)):
             return _DirectSteps.of(features, Y, self.ridge, sample_weight)
+        if exact:
+            return _SquaredSteps.of(features, Y, self.ridge, sample_weight)
         labels = dense(Y)
         loss = LOSSES[self.loss]
         targets = loss.code(labels if known is None else np.where(known, labels, 0.0))
@@ -347,6 +350,72 @@ class _DirectSteps:
 
 
 @dataclass(frozen=True)
+class _SquaredSteps:
+    """Updates for the squared loss, a full label matrix and many features.
+
+    The update of H is exact. That of W goes on from the last W by conjugate gradients, which need
+    products of X with k columns and nothing of the size of Y.
+    """
+
+    features: CentredMatrix
+    cross: np.ndarray
+    label_square: float
+    ridge: float
+
+    @classmethod
+    def of(
+        cls, features: CentredMatrix, Y: Any, ridge: float, sample_weight: np.ndarray | None
+    ) -> _SquaredSteps:
+        """Collect X'Y, with rows weighted."""
+        Y = weighed(Y, sample_weight)
+        cross = features.transposed_times(Y)
+        return cls(features.weighted(sample_weight), cross, float(Y.sum()), ridge)
+
+    def update_features(self, W: np.ndarray, H: np.ndarray) -> np.ndarray:
+        """Approach the solution of X'X W H'H + ridge W = X'Y H, column by column of a basis."""
+        squares, rotation = linalg.eigh(H.T @ H)
+        squares = np.maximum(squares, 0.0)
+
+        def times_hessian(V: np.ndarray) -> np.ndarray:
+            product = self.features.transposed_times(self.features.times(V))
+            return product * squares + self.ridge * V
+
+        V = W @ rotation
+        residual = self.cross @ (H @ rotation) - times_hessian(V)
+        direction, length = residual, (residual**2).sum(axis=0)
+        enough = CG_TOLERANCE**4 * length
+        for _ in range(CG_STEPS):
+            if (length <= enough).all():
+                break
+            curved = times_hessian(direction)
+            step = _share(length, (direction * curved).sum(axis=0))
+            V, residual = V + step * direction, residual - step * curved
+            before, length = length, (residual**2).sum(axis=0)
+            direction = residual + _share(length, before) * direction
+        return V @ rotation.T
+
+    def update_labels(self, W: np.ndarray, H: np.ndarray) -> np.ndarray:
+        """Solve H (F'F + ridge I) = Y'F with F = XW."""
+        squares, rotation = linalg.eigh(self._projected_gram(W))
+        scaled = np.maximum(squares, 0.0) + self.ridge
+        return _divide(self.cross.T @ (W @ rotation), scaled[None, :]) @ rotation.T
+
+    def objective(self, W: np.ndarray, H: np.ndarray) -> float:
+        """Return what is minimised; Y is 0/1, so its sum is its square."""
+        fitted = np.vdot(self.cross.T @ W, H)
+        square = np.vdot(self._projected_gram(W), H.T @ H)
+        return float(0.5 * (self.label_square - 2 * fitted + square)) + _penalty(self.ridge, W, H)
+
+    def back(self, W: np.ndarray) -> np.ndarray:
+        """Return W as it is."""
+        return W
+
+    def _projected_gram(self, W: np.ndarray) -> np.ndarray:
+        projected = self.features.times(W)
+        return projected.T @ projected
+
+
+@dataclass(frozen=True)
 class _NewtonSteps:
     """Newton steps by conjugate gradients, for every loss and for unknown labels.
 
@@ -446,6 +515,11 @@ class _NewtonSteps:
 
 def _penalty(ridge: float, *factors: np.ndarray) -> float:
     return 0.5 * ridge * sum(float(np.vdot(V, V)) for V in factors)
+
+
+def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """Divide, with 0 for columns that are solved."""
+    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
 
 
 def _divide(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:

@@ -139,6 +139,7 @@ def price_figure(standing: Standing, measure: str = "average_precision") -> Figu
                 color=OURS, zorder=4, label=standing.reference,
             )  # fmt: skip
         ax.set_xscale("log")
+        ax.xaxis.set_minor_formatter("")  # within one decade their numbers would overlap
         ax.set_title(data, fontsize=9)
         # The worst ones would squeeze all the others together.
         low = values.quantile(0.15)
