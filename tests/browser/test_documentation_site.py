@@ -14,6 +14,7 @@ SITE = Path(__file__).parents[2] / "out" / "docs"
 PAGES = [
     "index.html",
     "method.html",
+    "benchmark.html",
     "howto/serve.html",
     "gallery/index.html",
     "api/generated/splmll.SPLMLL.html",
