@@ -35,7 +35,7 @@ from splmll.datasets import Dataset
 from splmll.tagging import Tagger
 
 SIZE, QUICK_SIZE = (3000, 1000, 268), (300, 20, 15)
-SECONDS, QUICK_SECONDS = 10, 1
+SECONDS = 10
 WARM_UP_SECONDS = 1
 CLIENTS = 32
 BODIES = 64  # different rows, asked for in turn
@@ -67,43 +67,44 @@ end
 
 def measure(quick: bool) -> Iterator[Finding]:
     n_rows, n_features, n_labels = QUICK_SIZE if quick else SIZE
-    seconds = QUICK_SECONDS if quick else SECONDS
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         save_model(folder, n_rows, n_features, n_labels)
         bodies = write_bodies(folder, n_features)
-        title = f"{n_features} features, {n_labels} labels, {CLIENTS} clients"
-        found = {}
-        for batch in (None,) if quick else (None, 1):
-            with server(folder / "model", batch) as (address, process):
-                if not quick:
-                    load(address, bodies, WARM_UP_SECONDS)
-                before = processor_seconds(process)
-                found[batch] = load(address, bodies, seconds)
-                used = processor_seconds(process) - before
-                found[batch]["processor_ms"] = 1000 * used / found[batch]["requests"]
-        joined = found[None]
-        rate = joined["requests"] / joined["seconds"]
-        yield Finding(f"{title}: answers a second", rate, "/s", low=LEAST_RATE, details=joined)
-        yield Finding(f"{title}: errors", joined["errors"], high=0)
-        yield Finding(f"{title}: median", joined["p50"], "ms")
-        yield Finding(f"{title}: 99 of 100 within", joined["p99"], "ms", high=MOST_P99)
-        # What a busy machine does not change.
-        yield Finding(f"{title}: processor time of an answer", joined["processor_ms"], "ms")
         yield from soak(folder, bodies, quick)
         if quick:  # a server takes seconds to start
             return
-        single = found[1]
-        alone = single["requests"] / single["seconds"]
-        yield Finding(
-            f"{title}: joined over one by one", rate / alone, "times the rate", details=single
-        )
+        yield from single_rows(folder, bodies, f"{n_features} features, {n_labels} labels")
         yield Finding(
             "killed and restarted, beyond loading the model",
             restart(folder / "model"),
             "s",
             high=MOST_RESTART,
         )
+
+
+def single_rows(folder: Path, bodies: Path, size: str) -> Iterator[Finding]:
+    """Ask about single rows, with and without joined requests."""
+    title = f"{size}, {CLIENTS} clients"
+    found = {}
+    for batch in (None, 1):
+        with server(folder / "model", batch) as (address, process):
+            load(address, bodies, WARM_UP_SECONDS)
+            before = processor_seconds(process)
+            found[batch] = load(address, bodies, SECONDS)
+            used = processor_seconds(process) - before
+            found[batch]["processor_ms"] = 1000 * used / found[batch]["requests"]
+    joined, single = found[None], found[1]
+    rate, alone = (each["requests"] / each["seconds"] for each in (joined, single))
+    yield Finding(f"{title}: answers a second", rate, "/s", low=LEAST_RATE, details=joined)
+    yield Finding(f"{title}: errors", joined["errors"], high=0)
+    yield Finding(f"{title}: median", joined["p50"], "ms")
+    yield Finding(f"{title}: 99 of 100 within", joined["p99"], "ms", high=MOST_P99)
+    # What a busy machine does not change.
+    yield Finding(f"{title}: processor time of an answer", joined["processor_ms"], "ms")
+    yield Finding(
+        f"{title}: joined over one by one", rate / alone, "times the rate", details=single
+    )
 
 
 def soak(folder: Path, bodies: Path, quick: bool) -> Iterator[Finding]:

@@ -78,6 +78,7 @@ sphinx_gallery_conf = {
     "ignore_pattern": r"(demo|tickets)\.py",
     "within_subsection_order": "gallery_order.Order",
     "remove_config_comments": True,
+    "capture_repr": (),  # what an example prints, not the objects it makes
     "show_memory": False,
     "min_reported_time": 1000,
     "plot_gallery": "True",
