@@ -2,4 +2,4 @@
 
 import os
 
-RUNS = int(os.environ.get("SPLMLL_FUZZ_RUNS", "1000"))
+RUNS = int(os.environ.get("SPLMLL_FUZZ_RUNS", "600"))
