@@ -271,6 +271,19 @@ def test_the_page_begins_with_what_is_lost(tmp_path: Path) -> None:
     assert summary(Standing(table)).startswith("SPL-MLL is not the best on 15 of 15")
 
 
+def test_methods_that_were_run_everywhere_are_also_ranked_by_themselves(tmp_path: Path) -> None:
+    names = ["SPL-MLL", "BR", "LP", "CLR", "ECC"]
+    few = {(data, m): 0.5 + k / 10 for data in ("scene", "yeast") for k, m in enumerate(names)}
+    table = table_of(few | {("delicious", "SPL-MLL"): 0.9, ("delicious", "BR"): 0.8})
+    standing = Standing(table)
+    assert (len(standing.methods), standing.data) == (5, ["scene", "yeast"])
+    everywhere = standing.everywhere()
+    assert (everywhere.methods, len(everywhere.data)) == (["BR", "SPL-MLL"], 3)
+    write_benchmark(table, tmp_path)
+    page = (tmp_path / "benchmark.html").read_text("utf-8")
+    assert "The 2 methods that were run on all data sets" in page
+
+
 # The plan and the freeze ------------------------------------------------------------------------
 
 

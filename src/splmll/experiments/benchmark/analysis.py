@@ -116,6 +116,12 @@ class Standing:
         there = self.attempted.loc[self.data].all()
         return list(there.index[there])
 
+    def everywhere(self) -> Standing:
+        """Return the standing of those methods alone that were run on every set."""
+        ran = self.attempted.all()
+        kept = self.table["method"].isin([*ran.index[ran], self.reference])
+        return Standing(self.table[kept], self.rule, self.search, self.reference)
+
     @cached_property
     def gaps(self) -> dict[str, list[str]]:
         """The methods that are not ranked, each with the ranked sets on which it was not run."""

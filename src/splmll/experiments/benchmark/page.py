@@ -114,6 +114,10 @@ def benchmark_sections(
             [_figure(figures, "ranks"), _rank_table(standing), *map(Text, missing(standing))],
         ),
     ]
+    everywhere = standing.everywhere()
+    if len(everywhere.data) > len(standing.data) and len(everywhere.methods) > 1:
+        title = f"The {len(everywhere.methods)} methods that were run on all data sets"
+        sections.append(Section(title, [Text(lead(everywhere)), _rank_table(everywhere)]))
     if "duels" in figures:
         sections.append(Section("Wins and losses", [_figure(figures, "duels")]))
     sections.append(Section("Accuracy and its price", [_figure(figures, "price")]))
