@@ -302,8 +302,32 @@ LOSSES = {
 # Updates of the two factors ----------------------------------------------------------------------
 
 
+class _SquaredLoss:
+    """What both ways with the squared loss share: the update of H, which is exact, and the loss."""
+
+    cross: np.ndarray
+    label_square: float
+    ridge: float
+
+    def _projected_gram(self, W: np.ndarray) -> np.ndarray:
+        """F'F with F = XW."""
+        raise NotImplementedError
+
+    def update_labels(self, W: np.ndarray, H: np.ndarray) -> np.ndarray:
+        """Solve H (F'F + ridge I) = Y'F with F = XW."""
+        squares, rotation = linalg.eigh(self._projected_gram(W))
+        scaled = np.maximum(squares, 0.0) + self.ridge
+        return _divide(self.cross.T @ (W @ rotation), scaled[None, :]) @ rotation.T
+
+    def objective(self, W: np.ndarray, H: np.ndarray) -> float:
+        """Return what is minimised; Y is 0/1, so its sum is its square."""
+        fitted = np.vdot(self.cross.T @ W, H)
+        square = np.vdot(self._projected_gram(W), H.T @ H)
+        return float(0.5 * (self.label_square - 2 * fitted + square)) + _penalty(self.ridge, W, H)
+
+
 @dataclass(frozen=True)
-class _DirectSteps:
+class _DirectSteps(_SquaredLoss):
     """Exact updates for the squared loss and a full label matrix.
 
     W is kept in the basis of the eigenvectors of X'X, where X'X is diagonal (``values``) and X'Y
@@ -332,25 +356,16 @@ class _DirectSteps:
         scaled = np.outer(self.values, np.maximum(squares, 0.0)) + self.ridge
         return _divide(self.cross @ (H @ rotation), scaled) @ rotation.T
 
-    def update_labels(self, W: np.ndarray, H: np.ndarray) -> np.ndarray:
-        """Solve H (F'F + ridge I) = Y'F with F = XW."""
-        squares, rotation = linalg.eigh(W.T @ (self.values[:, None] * W))
-        scaled = np.maximum(squares, 0.0) + self.ridge
-        return _divide(self.cross.T @ (W @ rotation), scaled[None, :]) @ rotation.T
-
-    def objective(self, W: np.ndarray, H: np.ndarray) -> float:
-        """Return what is minimised; Y is 0/1, so its sum is its square."""
-        fitted = np.vdot(self.cross.T @ W, H)
-        square = np.vdot(W.T @ (self.values[:, None] * W), H.T @ H)
-        return float(0.5 * (self.label_square - 2 * fitted + square)) + _penalty(self.ridge, W, H)
-
     def back(self, W: np.ndarray) -> np.ndarray:
         """Return W for the features themselves."""
         return self.vectors @ W
 
+    def _projected_gram(self, W: np.ndarray) -> np.ndarray:
+        return W.T @ (self.values[:, None] * W)
+
 
 @dataclass(frozen=True)
-class _SquaredSteps:
+class _SquaredSteps(_SquaredLoss):
     """Updates for the squared loss, a full label matrix and many features.
 
     The update of H is exact. That of W goes on from the last W by conjugate gradients, which need
@@ -393,18 +408,6 @@ class _SquaredSteps:
             before, length = length, (residual**2).sum(axis=0)
             direction = residual + _share(length, before) * direction
         return V @ rotation.T
-
-    def update_labels(self, W: np.ndarray, H: np.ndarray) -> np.ndarray:
-        """Solve H (F'F + ridge I) = Y'F with F = XW."""
-        squares, rotation = linalg.eigh(self._projected_gram(W))
-        scaled = np.maximum(squares, 0.0) + self.ridge
-        return _divide(self.cross.T @ (W @ rotation), scaled[None, :]) @ rotation.T
-
-    def objective(self, W: np.ndarray, H: np.ndarray) -> float:
-        """Return what is minimised; Y is 0/1, so its sum is its square."""
-        fitted = np.vdot(self.cross.T @ W, H)
-        square = np.vdot(self._projected_gram(W), H.T @ H)
-        return float(0.5 * (self.label_square - 2 * fitted + square)) + _penalty(self.ridge, W, H)
 
     def back(self, W: np.ndarray) -> np.ndarray:
         """Return W as it is."""
