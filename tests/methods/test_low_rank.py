@@ -183,7 +183,9 @@ def test_unknown_labels_have_no_influence(problem: Problem, loss: str) -> None:
     some = LEML(2, **options).fit((X - mean) / scale, Y)
     all_rows = LEML(2, **options).fit((longer - mean) / scale, hidden)
     new = (X_new - mean) / scale
-    assert_allclose(all_rows.decision_function(new), some.decision_function(new), atol=1e-4)
+    # With the squared loss and all labels known, another solver comes to the same optimum.
+    atol = 1e-4 if loss == "squared" else 1e-6
+    assert_allclose(all_rows.decision_function(new), some.decision_function(new), atol=atol)
 
 
 def test_learns_labels_it_sees_a_third_of() -> None:

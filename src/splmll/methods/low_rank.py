@@ -11,6 +11,7 @@ Conference on Machine Learning, 2014.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -302,16 +303,16 @@ LOSSES = {
 # Updates of the two factors ----------------------------------------------------------------------
 
 
-class _SquaredLoss:
+class _SquaredLoss(ABC):
     """What both ways with the squared loss share: the update of H, which is exact, and the loss."""
 
     cross: np.ndarray
     label_square: float
     ridge: float
 
+    @abstractmethod
     def _projected_gram(self, W: np.ndarray) -> np.ndarray:
         """F'F with F = XW."""
-        raise NotImplementedError
 
     def update_labels(self, W: np.ndarray, H: np.ndarray) -> np.ndarray:
         """Solve H (F'F + ridge I) = Y'F with F = XW."""
