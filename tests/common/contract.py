@@ -43,17 +43,10 @@ TOLERANCE = 2e-3
 Check = Callable[[Any], None]
 
 
-def shared_code(*, unless: str | None = None) -> Callable[[Check], Check]:
-    """Mark a check of code that the base class runs before ``_fit`` and ``_scores``, or after.
-
-    ``unless`` names the capability with which the difference reaches the method all the same.
-    """
-
-    def mark(check: Check) -> Check:
-        check.reaches_with = unless  # type: ignore[attr-defined]
-        return check
-
-    return mark
+def shared_code(check: Check) -> Check:
+    """Mark a check of code that the base class runs before ``_fit`` and ``_scores``, or after."""
+    check.is_shared = True  # type: ignore[attr-defined]
+    return check
 
 
 def way_through_the_base_class(estimator: Any) -> tuple[Any, ...]:
@@ -74,16 +67,10 @@ def checks_to_run(estimators: list[Any]) -> list[tuple[Any, Check]]:
         pairs += [
             (estimator, check)
             for check in CHECKS
-            if way not in seen or _reaches_the_method(check, estimator)
+            if way not in seen or not getattr(check, "is_shared", False)
         ]
         seen.add(way)
     return pairs
-
-
-def _reaches_the_method(check: Check, estimator: Any) -> bool:
-    if not hasattr(check, "reaches_with"):
-        return True
-    return check.reaches_with is not None and _capability(estimator, check.reaches_with)
 
 
 def make_problem(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -227,7 +214,7 @@ def labels_with_scores(estimator: Any, scores: np.ndarray) -> list[int]:
 # Forms of Y ------------------------------------------------------------------------------------
 
 
-@shared_code()
+@shared_code
 def check_predicts_in_the_type_of_Y(estimator: Any) -> None:
     X, Y = make_problem()
     expected = fitted(estimator).predict(X)
@@ -244,7 +231,7 @@ def check_predicts_in_the_type_of_Y(estimator: Any) -> None:
         assert_array_equal(from_sparse.toarray(), expected.astype(dtype))
 
 
-@shared_code()
+@shared_code
 def check_labels_as_frame_come_back_as_frame(estimator: Any) -> None:
     X, Y = make_problem()
     expected = fitted(estimator).predict(X)
@@ -260,7 +247,7 @@ def check_labels_as_frame_come_back_as_frame(estimator: Any) -> None:
     assert_array_equal(predicted.to_numpy(), expected[10:30])
 
 
-@shared_code()
+@shared_code
 def check_polars_in_polars_out(estimator: Any) -> None:
     X, Y = make_problem()
     expected = fitted(estimator)
@@ -277,7 +264,7 @@ def check_polars_in_polars_out(estimator: Any) -> None:
     assert_allclose(model.decision_function(features), expected.decision_function(X), atol=1e-9)
 
 
-@shared_code()
+@shared_code
 def check_tags_come_back_as_tags(estimator: Any) -> None:
     X, Y = make_problem()
     tags = [[name for name, has in zip(LABEL_NAMES, row) if has] for row in Y]
@@ -299,7 +286,7 @@ def check_tags_come_back_as_tags(estimator: Any) -> None:
         fresh(estimator).fit(X, pd.Series([";".join(row) for row in tags]))
 
 
-@shared_code()
+@shared_code
 def check_label_names_are_kept(estimator: Any) -> None:
     X, Y = make_problem()
     model = learned(estimator, X, pd.DataFrame(Y, columns=LABEL_NAMES))
@@ -308,7 +295,6 @@ def check_label_names_are_kept(estimator: Any) -> None:
     assert not hasattr(fitted(estimator), "label_names_in_")
 
 
-@shared_code(unless="sparse_labels")
 def check_label_storage_changes_no_bit(estimator: Any) -> None:
     X, Y = make_problem()
     X_new, _ = make_problem(seed=1)
@@ -374,7 +360,7 @@ def check_sparse_X_equals_dense_X(estimator: Any) -> None:
     assert_same_outputs(from_sparse, from_sparse, stored, X_new, atol=1e-9)
 
 
-@shared_code()
+@shared_code
 def check_untidy_sparse_X_equals_tidy(estimator: Any) -> None:
     if not estimator.__sklearn_tags__().input_tags.sparse:
         pytest.skip("no sparse features")
@@ -393,7 +379,7 @@ def check_untidy_sparse_X_equals_tidy(estimator: Any) -> None:
     assert_same_outputs(learned(estimator, tidy, Y), model, tidy, untidy, atol=TOLERANCE)
 
 
-@shared_code()
+@shared_code
 def check_frame_X_equals_array_X(estimator: Any) -> None:
     X, Y = make_problem()
     names = [f"f{i}" for i in range(N_FEATURES)]
@@ -504,7 +490,7 @@ def check_read_only_inputs(estimator: Any) -> None:
         assert_same_outputs(as_it_was, from_sparse, stored, stored, atol=1e-9)
 
 
-@shared_code()
+@shared_code
 def check_read_only_memmaps(estimator: Any) -> None:
     X, Y = make_problem()
     with tempfile.TemporaryDirectory() as folder:
@@ -556,7 +542,7 @@ def check_refit_forgets_the_previous_fit(estimator: Any) -> None:
 # Refusals --------------------------------------------------------------------------------------
 
 
-@shared_code()
+@shared_code
 def check_unfitted_is_said(estimator: Any) -> None:
     X, _ = make_problem()
     for method in ("decision_function", "predict_proba", "predict"):
@@ -564,7 +550,7 @@ def check_unfitted_is_said(estimator: Any) -> None:
             getattr(fresh(estimator), method)(X)
 
 
-@shared_code()
+@shared_code
 def check_strange_numbers_in_X_are_refused(estimator: Any) -> None:
     X, Y = make_problem()
     model = fitted(estimator)
@@ -590,7 +576,7 @@ def check_unknown_labels(estimator: Any) -> None:
             fresh(estimator).fit(X, labels)
 
 
-@shared_code()
+@shared_code
 def check_other_values_in_Y_are_refused(estimator: Any) -> None:
     X, Y = make_problem()
     for value in (2, -1, 0.5):
@@ -605,7 +591,7 @@ def check_other_values_in_Y_are_refused(estimator: Any) -> None:
         fresh(estimator).fit(X, np.where(Y == 1, "yes", "no").astype(object))
 
 
-@shared_code()
+@shared_code
 def check_one_length_for_X_and_Y(estimator: Any) -> None:
     X, Y = make_problem()
     for labels in (Y[:-1], sparse.csr_array(Y[:-1]), Y[:-1, 0]):
@@ -613,7 +599,7 @@ def check_one_length_for_X_and_Y(estimator: Any) -> None:
             fresh(estimator).fit(X, labels)
 
 
-@shared_code()
+@shared_code
 def check_one_width_at_fit_and_prediction(estimator: Any) -> None:
     X, _ = make_problem()
     model = fitted(estimator)
@@ -622,7 +608,7 @@ def check_one_width_at_fit_and_prediction(estimator: Any) -> None:
             getattr(model, method)(X[:, :7])
 
 
-@shared_code()
+@shared_code
 def check_empty_tables_are_refused(estimator: Any) -> None:
     X, Y = make_problem()
     with pytest.raises(ValueError, match="at least one"):

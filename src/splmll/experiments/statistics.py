@@ -326,12 +326,9 @@ class WilcoxonResult(Outcome):
     p_values : DataFrame
         p value of every pair, corrected by Holm's method for the number of pairs; the method with
         the best average rank first.
-    smallest_possible : float
-        The smallest p value that so few blocks can give a pair, after the correction.
     """
 
     p_values: pd.DataFrame
-    smallest_possible: float
 
 
 def wilcoxon_test(ranks: Ranks) -> WilcoxonResult:
@@ -373,7 +370,7 @@ def wilcoxon_test(ranks: Ranks) -> WilcoxonResult:
             f" With {counted(n_blocks, 'block')} no pair can have a p below {smallest:.2g} after "
             "the correction, whatever the results are."
         )
-    return WilcoxonResult(ranks, words, p_values, smallest)
+    return WilcoxonResult(ranks, words, p_values)
 
 
 def _tested(ranks: Ranks, fewest_methods: int, test: str) -> str:

@@ -472,10 +472,7 @@ def _scaler(preprocessing: str, X: Any) -> Any:
 def _judged(model: Any, data: Dataset, rows: np.ndarray) -> dict[str, np.ndarray]:
     """Return true labels and scores of rows that a model has not seen."""
     scores = label_scores(model, take_rows(data.X, rows), data.Y.shape[1])
-    return {
-        "validation_truth": _small(dense(data.Y[rows])),
-        "validation_scores": compact(scores),
-    }
+    return {"validation_truth": _small(dense(data.Y[rows])), "validation_scores": compact(scores)}
 
 
 def _method_in(model: Any) -> Any:

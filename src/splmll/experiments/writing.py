@@ -12,12 +12,7 @@ import pandas as pd
 from splmll.atomic import atomic_write
 from splmll.experiments.published import published
 from splmll.experiments.report import write_report
-from splmll.experiments.statistics import (
-    fair_ranks,
-    friedman_test,
-    nemenyi_test,
-    wilcoxon_test,
-)
+from splmll.experiments.statistics import fair_ranks, friedman_test, nemenyi_test, wilcoxon_test
 from splmll.experiments.table_format import FormattedTable
 from splmll.experiments.tables import comparison_table
 

@@ -188,5 +188,5 @@ class ThresholdTuner(MetaMultilabelClassifier):
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
         if self.method_ == "predict_proba":
             return scores
-        # No probabilities to be had: one half is where the single threshold is.
+        # There are no probabilities: one half is where the single threshold is.
         return super()._probabilities(scores - self.offset_ + 0.5)
