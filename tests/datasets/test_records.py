@@ -6,11 +6,13 @@ import gzip
 import subprocess
 import sys
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from splmll.datasets import records
+from splmll.datasets import chunks, records
 from splmll.datasets.chunks import read_chunks
 from splmll.datasets.columns import read_columns
 from splmll.datasets.records import last_record_end
@@ -102,3 +104,15 @@ def test_no_thread_is_left_when_the_program_ends(tmp_path) -> None:
         [sys.executable, "-c", PROGRAM, str(path)], capture_output=True, text=True, timeout=120
     )
     assert (ran.returncode, ran.stderr) == (2, "")
+
+
+def test_long_rows_of_a_parquet_file_come_few_at_a_time(tmp_path, monkeypatch) -> None:
+    path = tmp_path / "table.parquet"
+    rng = np.random.default_rng(0)
+    stories = [rng.bytes(500).hex() for _ in range(300)]
+    pd.DataFrame({"a": range(300), "story": stories}).to_parquet(path, row_group_size=100)
+    assert [chunk.n_rows for chunk in read_chunks(path, 200)] == [200, 100]
+    monkeypatch.setattr(chunks, "PARQUET_BYTES", 20_000)
+    few = list(read_chunks(path, 200))
+    assert max(sum(map(len, chunk.columns["story"].to_pylist())) for chunk in few) <= 20_000
+    assert [story for chunk in few for story in chunk.columns["story"].to_pylist()] == stories

@@ -27,6 +27,7 @@ from splmll.datasets.records import native_buffer, record_blocks
 from splmll.exceptions import DatasetError
 
 _HEAD_BYTES = 1 << 20  # how much is looked at for the delimiter and the names
+PARQUET_BYTES = 1 << 24  # how many bytes of rows are read at a time, if not fewer
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def read_chunks(path: Any, rows: int) -> Iterator[Chunk]:
     path : path-like
         The file; CSV and TSV may be packed (`.gz`, `.bz2`, `.xz`).
     rows : int
-        How many rows a chunk may have.
+        How many rows a chunk may have; where rows are long, it has fewer.
 
     Yields
     ------
@@ -105,6 +106,7 @@ def _parquet_chunks(path: Path, rows: int) -> Iterator[Chunk]:
     # Buffered in advance, everything that was read would stay in memory.
     with pq.ParquetFile(path, page_checksum_verification=True, pre_buffer=False) as file:
         names = checked_names(file.schema_arrow.names, path)
+        rows = min(rows, _rows_in_a_block(file.metadata))
         for batch in file.iter_batches(batch_size=rows, use_threads=False):
             # Offsets that point outside their buffers would crash the interpreter later.
             batch.validate(full=True)
@@ -112,6 +114,13 @@ def _parquet_chunks(path: Path, rows: int) -> Iterator[Chunk]:
             first += batch.num_rows
     if not first:
         raise DatasetError("the table has no rows; write it again", path=path)
+
+
+def _rows_in_a_block(metadata: Any) -> int:
+    """Return how many rows of a Parquet file, the widest that it has, may be read at a time."""
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    widths = [group.total_byte_size / group.num_rows for group in groups if group.num_rows > 0]
+    return max(1, int(PARQUET_BYTES / max([1, *widths])))
 
 
 def _csv_chunks(path: Path, rows: int, is_tsv: bool) -> Iterator[Chunk]:
