@@ -60,6 +60,23 @@ random_state : int, RandomState instance or None, default=None
     "seed_of_folds": """\
 random_state : int, RandomState instance or None, default=None
     Seed of the folds. The inner estimator keeps its own.""",
+    "rows_to_split": """\
+X : array-like with n_rows rows
+    Only its length is looked at.
+y : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
+    Labels, 0 or 1.
+groups : array-like of shape (n_rows,), optional
+    Rows of one group stay together. Sizes and label frequencies are then as even as the
+    groups allow.""",
+    "numerical_labels_": """\
+reconstruction_ : CSR array of shape (n_rows, n_rows)
+    The weights W.
+numerical_labels_ : ndarray of shape (n_rows, n_labels)
+    The numerical labels.
+regression_ : SignRegression
+    The fitted regression.
+objective_ : ndarray of shape (n_steps,)
+    Objective of the third step after each of its steps; it never rises.""",
     "jobs_of_search": """\
 n_jobs : int or None, default=None
     Number of parallel jobs of the neighbour search.""",

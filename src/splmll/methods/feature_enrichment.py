@@ -115,14 +115,7 @@ class MLFE(NumericalLabelClassifier):
 
     Attributes
     ----------
-    reconstruction_ : CSR array of shape (n_rows, n_rows)
-        The weights W.
-    numerical_labels_ : ndarray of shape (n_rows, n_labels)
-        The numerical labels.
-    regression_ : SignRegression
-        The fitted regression.
-    objective_ : ndarray of shape (n_steps,)
-        Objective of the third step after each of its steps; it never rises.
+    {numerical_labels_}
     {feature_scale_}
     {thresholds_}
 

@@ -22,6 +22,7 @@ from sklearn.model_selection import BaseCrossValidator, BaseShuffleSplit, Shuffl
 from sklearn.utils import check_random_state, indexable
 
 from splmll.arrays import largest, take_rows
+from splmll.docstrings import with_paragraphs
 from splmll.labels import is_tags, read_labels
 from splmll.metrics._inputs import LabelMatrix, check_labels
 from splmll.model_selection._grouped import grouped_folds
@@ -29,6 +30,7 @@ from splmll.model_selection._grouped import grouped_folds
 RandomState = int | np.random.RandomState | None
 
 
+@with_paragraphs
 class MultilabelStratifiedKFold(BaseCrossValidator):
     """K folds with the same label frequencies, for any ``cv=`` in scikit-learn.
 
@@ -111,13 +113,7 @@ class MultilabelStratifiedKFold(BaseCrossValidator):
 
         Parameters
         ----------
-        X : array-like with n_rows rows
-            Only its length is looked at.
-        y : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
-            Labels, 0 or 1.
-        groups : array-like of shape (n_rows,), optional
-            Rows of one group stay together. Sizes and label frequencies are then as even as the
-            groups allow.
+        {rows_to_split}
 
         Yields
         ------
@@ -139,6 +135,7 @@ class MultilabelStratifiedKFold(BaseCrossValidator):
             yield np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
 
 
+@with_paragraphs
 class MultilabelStratifiedShuffleSplit(BaseShuffleSplit):
     """Random splits into training and test rows with the same label frequencies.
 
@@ -196,13 +193,7 @@ class MultilabelStratifiedShuffleSplit(BaseShuffleSplit):
 
         Parameters
         ----------
-        X : array-like with n_rows rows
-            Only its length is looked at.
-        y : array, sparse matrix or DataFrame of shape (n_rows, n_labels)
-            Labels, 0 or 1.
-        groups : array-like of shape (n_rows,), optional
-            Rows of one group stay together. Sizes and label frequencies are then as even as the
-            groups allow.
+        {rows_to_split}
 
         Yields
         ------
