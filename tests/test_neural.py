@@ -6,6 +6,7 @@ import torch
 from scipy import sparse
 from torch import nn
 
+from splmll import neural
 from splmll.neural import (
     Dropout,
     Rows,
@@ -276,13 +277,25 @@ def test_stopping_from_outside_still_gives_the_best_weights():
     assert reached == pytest.approx(best, rel=1e-4)
 
 
-def test_forward_is_evaluation_in_any_batch_size():
+def test_forward_is_evaluation_in_any_batch_size(monkeypatch):
     X, _ = data()
     module = network(dropout=0.5)().train()
     whole = forward(module, X)
-    torch.testing.assert_close(forward(module, X, batch_size=7), whole)
     torch.testing.assert_close(forward(module, X, torch.tensor([5, 2])), whole[[5, 2]])
     assert not whole.requires_grad
+    monkeypatch.setattr(neural, "MOST_ROWS", 7)
+    torch.testing.assert_close(forward(module, X), whole)
+
+
+def test_wide_sparse_rows_are_laid_out_few_at_a_time(monkeypatch):
+    X, _ = data()
+    module = network(dropout=0.5)()
+    whole = forward(module, X)
+    monkeypatch.setattr(neural, "DENSE_BYTES", 5 * X.shape[1] * 4)
+    sizes = []
+    module.register_forward_pre_hook(lambda _, given: sizes.append(len(given[0])))
+    torch.testing.assert_close(forward(module, sparse.csr_array(X)), whole)
+    assert sizes == [5] * 12
 
 
 def test_the_perceptron_has_the_layers_asked_for():

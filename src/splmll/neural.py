@@ -27,6 +27,7 @@ _RANDOM_STATE = threading.Lock()
 LEAKY_SLOPE = 0.01
 MANY_VALUES = 2**16  # in a batch of a layer, beyond which dropout draws bytes
 DENSE_BYTES = 2**28  # sparse features up to this size are laid out once instead of in every batch
+MOST_ROWS = 4096  # that a trained network is given at a time
 
 
 @dataclass(frozen=True)
@@ -156,11 +157,16 @@ class Rows:
         if isinstance(self.X, Tensor):
             return self.X[index.to(self.device)]
         if sparse.issparse(self.X):
-            batch = self.X[index.numpy()].toarray()
-            return torch.as_tensor(batch, dtype=torch.float32).to(self.device)
+            batch = self.X[index.numpy()].astype(np.float32).toarray()
+            return torch.as_tensor(batch).to(self.device)
         # Only a Dataset of the caller's own gives rows one by one, as torch's loaders ask for them.
         batch = [_features_of(self.X[i]) for i in index.tolist()]
         return torch.stack(batch).to(self.device, dtype=torch.float32)
+
+    def blocks(self, index: Tensor) -> tuple[Tensor, ...]:
+        """Return the numbers of some rows in parts that can be laid out one after the other."""
+        most = DENSE_BYTES // (4 * self.X.shape[1]) if sparse.issparse(self.X) else MOST_ROWS
+        return index.split(min(MOST_ROWS, max(1, most)))
 
 
 def _features_of(item: Any) -> Tensor:
@@ -348,15 +354,13 @@ def reproducible(seed: int, device: torch.device) -> Iterator[None]:
             torch.set_num_threads(threads)
 
 
-def forward(
-    module: nn.Module, X: Any, index: Tensor | None = None, batch_size: int = 4096
-) -> Tensor:
+def forward(module: nn.Module, X: Any, index: Tensor | None = None) -> Tensor:
     """Return the outputs of a module in evaluation mode for all rows or some of them."""
     source = X if isinstance(X, Rows) else Rows(X, next_device(module))
     index = torch.arange(len(source)) if index is None else index
     module.eval()
     with torch.no_grad():
-        parts = [module(source.take(batch)) for batch in index.split(batch_size)]
+        parts = [module(source.take(batch)) for batch in source.blocks(index)]
     return torch.cat(parts)
 
 
