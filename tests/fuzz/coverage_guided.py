@@ -36,7 +36,7 @@ LONGEST = {"model": 32768, "model_zip": 16384}
 LONGEST_OTHERS = 4096
 MORE_MEMORY = 2 * 2**30  # bytes of address space beyond what a process begins with
 MOST_FINDINGS = 8  # after so many a target needs a person
-# Every input becomes a file: on a disk, writing takes ten times as long as reading.
+# Every input becomes a file: on a disk, writing it takes longer than reading it.
 MEMORY_FILES = Path("/dev/shm")
 
 
