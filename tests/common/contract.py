@@ -43,9 +43,12 @@ TOLERANCE = 2e-3
 Check = Callable[[Any], None]
 
 
+SHARED: set[Check] = set()
+
+
 def shared_code(check: Check) -> Check:
     """Mark a check of code that the base class runs before ``_fit`` and ``_scores``, or after."""
-    check.is_shared = True  # type: ignore[attr-defined]
+    SHARED.add(check)
     return check
 
 
@@ -64,11 +67,7 @@ def checks_to_run(estimators: list[Any]) -> list[tuple[Any, Check]]:
     seen: set[tuple[Any, ...]] = set()
     for estimator in estimators:
         way = way_through_the_base_class(estimator)
-        pairs += [
-            (estimator, check)
-            for check in CHECKS
-            if way not in seen or not getattr(check, "is_shared", False)
-        ]
+        pairs += [(estimator, check) for check in CHECKS if way not in seen or check not in SHARED]
         seen.add(way)
     return pairs
 

@@ -242,6 +242,7 @@ def test_too_few_blocks_for_any_result_are_said(n_data: int, hopeless: bool) -> 
     values = np.column_stack([np.zeros(n_data), 0.1 * np.arange(1, n_data + 1)])
     result = wilcoxon_test(ranks_of(values))
     assert result.p_values.loc["m0", "m1"] == pytest.approx(2.0 ** (1 - n_data))
+    assert (f"below {2.0 ** (1 - n_data):.2g} after" in result.describe()) == hopeless
     assert ("whatever the results are" in result.describe()) == hopeless
 
 
