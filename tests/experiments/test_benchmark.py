@@ -26,6 +26,7 @@ from splmll.experiments.benchmark.frozen import (
 )
 from splmll.experiments.benchmark.page import summary, write_benchmark
 from splmll.experiments.benchmark.peers import Peer, peers
+from splmll.experiments.benchmark.times import CellTimes
 from splmll.experiments.protocol import BenchmarkProtocol
 from splmll.experiments.runner import Experiment
 from splmll.experiments.store import Store
@@ -291,7 +292,7 @@ def test_the_plan_begins_with_what_is_cheap() -> None:
     cells = {("flags", m): 0.5 for m in ("BR", "CLR")} | {("yeast", m): 0.5 for m in ("BR", "CLR")}
     known = table_of(cells)
     known["seconds"] = [
-        {"BR": 1.0, "CLR": 100.0}[m] * (9 if d == "yeast" else 1)
+        {"BR": 1.0, "CLR": 50.0}[m] * (9 if d == "yeast" else 1)
         for d, m in zip(known["data"], known["method"])
     ]
     sets = ["flags", "yeast", "delicious"]
@@ -321,6 +322,28 @@ def test_only_what_a_table_lacks_and_what_may_end_in_time(tmp_path: Path) -> Non
         merge(lines, table_of({("delicious", "BR"): 0.5, ("bibtex", "CLR"): 0.9})), reference="BR"
     )
     assert standing.ranks_by_cell.loc["delicious", "CLR"].eq(2).all()
+
+
+def test_a_cell_that_ran_out_of_time_saves_larger_ones_of_the_same_run() -> None:
+    suite = Benchmark("out", methods=["CLR"], known=table_of({("flags", "CLR"): 0.5}))
+    assert suite.wants("delicious", "CLR")
+    suite.learn("bibtex", "CLR", "timeout", np.nan)
+    assert not suite.wants("delicious", "CLR")
+    assert suite.wants("yeast", "CLR")
+    assert suite.wants("delicious", "BR")
+
+
+def test_times_that_follow_a_law_are_guessed_by_it() -> None:
+    def law(data: str) -> float:
+        known = SETS[data]
+        return 3e-4 * known.n_train * known.n_features**0.8 * known.n_labels**0.3
+
+    sizes = [law(data) for data in SETS]
+    assert min(sizes) > 0.5
+    known = table_of({(data, "BR"): 0.5 for data in SETS if data != "delicious"})
+    known["seconds"] = known["data"].map(law)
+    guessed = CellTimes(known, 500.0).guess("delicious", "BR")
+    assert guessed == pytest.approx(law("delicious"), rel=0.1)
 
 
 def test_one_slow_small_cell_leaves_no_large_set_out() -> None:

@@ -7,7 +7,7 @@ import sys
 import time
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ from splmll.experiments.progress import RunProgress
 from splmll.experiments.protocol import CrossValidation
 from splmll.experiments.runner import Experiment
 from splmll.experiments.store import Store
-from splmll.experiments.unit import UnitResult
+from splmll.experiments.unit import Unit, UnitResult
 from splmll.methods import MLkNN
 from splmll.metrics import MEASURES
 
@@ -48,6 +48,22 @@ def test_units_are_methods_by_data_by_parts() -> None:
         for fold in range(3)
         for method in ("RAkEL", "ML-kNN")
     ]
+
+
+def test_what_a_unit_took_decides_whether_a_later_one_is_run(tmp_path: Path) -> None:
+    class Careful(Experiment):
+        seen: ClassVar[list[str]] = []
+
+        def wants(self, unit: Unit) -> bool:
+            return unit.method != "PLST" or not self.seen
+
+        def learn(self, unit: Unit, result: UnitResult) -> None:
+            assert result.status == "done"
+            self.seen.append(unit.method)
+
+    results = run(Careful(DATA, ["ML-kNN", "PLST", "CPLST"]), tmp_path)
+    assert sorted(results["method"]) == ["CPLST", "ML-kNN"]
+    assert Careful.seen == ["ML-kNN", "CPLST"]
 
 
 def test_methods_without_randomness_run_once() -> None:

@@ -53,7 +53,13 @@ class RunProgress(Progress):
             disable=not stream.isatty(),
         )
         self._numbers = {"done": 0, "running": 0, "failed": 0}
+        self._total = total
         self._units = self.add_task("", total=total)
+
+    def leave_out(self) -> None:
+        """Say that there is one unit less to do."""
+        self._total -= 1
+        self.update(self._units, total=self._total)
 
     def count(self, *, done: int = 0, running: int = 0, failed: int = 0) -> None:
         """Say how many more, or fewer, units are done, running and failed."""

@@ -147,6 +147,13 @@ class Experiment:
         ]
         return [u for u in units if u.repetition == 0 or not u.same_in_every_repetition]
 
+    def wants(self, unit: Unit) -> bool:
+        """Return whether a unit is worth running, asked when its turn comes; here always."""
+        return True
+
+    def learn(self, unit: Unit, result: UnitResult) -> None:
+        """Take in what came out of a unit, before the next one is chosen; here nothing."""
+
     def run(
         self,
         out: str | os.PathLike[str],
@@ -193,7 +200,7 @@ class Experiment:
                 "use no cluster and set no limits."
             )
         units, store = self.units(), Store(out)
-        with _recording(store, units, retry_failed) as work:
+        with _recording(self, store, units, retry_failed) as work:
             if on_cluster:
                 with _dask_client(n_jobs, scheduler) as client:
                     cluster = client.get_executor(pure=False)
@@ -211,7 +218,9 @@ class Experiment:
 
 
 @contextmanager
-def _recording(store: Store, units: Sequence[Unit], retry_failed: bool) -> Iterator[_Work]:
+def _recording(
+    experiment: Experiment, store: Store, units: Sequence[Unit], retry_failed: bool
+) -> Iterator[_Work]:
     """Give what is left to do and where results go, while nobody else works on the store."""
     with store.at_work():
         over = store.statuses()
@@ -221,26 +230,27 @@ def _recording(store: Store, units: Sequence[Unit], retry_failed: bool) -> Itera
         with RunProgress(len(units)) as progress:
             done = sum(over.get(unit.key) == "done" for unit in units)
             progress.count(done=done, failed=len(units) - len(left) - done)
-            yield _Work(store, left, progress)
+            yield _Work(experiment, store, left, progress)
 
 
 @dataclass(frozen=True)
 class _Work:
     """Units to do, where their results go, and the line that says how far it is."""
 
+    experiment: Experiment
     store: Store
     units: Sequence[Unit]
     progress: RunProgress
 
     def here(self) -> None:
         """Do all units in this process, one after the other."""
-        for unit in self.units:
+        for unit in self._wanted():
             self.progress.count(running=1)
             self._end(unit, _attempt(unit))
 
     def through(self, executor: Executor, limits: Limits, room: Callable[[], int]) -> None:
         """Do all units, no more of them under way than there is room: a unit can hold its data."""
-        waiting = iter(self.units)
+        waiting = self._wanted()
         running: dict[Future[UnitResult], Unit] = {}
         while True:
             for unit in islice(waiting, max(0, max(1, room()) - len(running))):
@@ -252,8 +262,17 @@ class _Work:
             for future in wait(running, LOOK_AGAIN, FIRST_COMPLETED).done:
                 self._end(running.pop(future), _result_of(future))
 
+    def _wanted(self) -> Iterator[Unit]:
+        """Give the units that are wanted when their turn comes."""
+        for unit in self.units:
+            if self.experiment.wants(unit):
+                yield unit
+            else:
+                self.progress.leave_out()
+
     def _end(self, unit: Unit, result: UnitResult) -> None:
         self.store.record(unit, result)
+        self.experiment.learn(unit, result)
         done = result.status == "done"
         self.progress.count(running=-1, done=done, failed=not done)
 

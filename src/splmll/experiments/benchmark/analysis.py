@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from splmll.experiments.benchmark.suite import SETS
+from splmll.experiments.benchmark.sets import SETS
 from splmll.experiments.statistics import LEVEL, Ranks, largest_complete, nemenyi_test
 from splmll.metrics import MEASURES, PAPER_MEASURES
 

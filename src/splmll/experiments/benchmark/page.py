@@ -17,7 +17,7 @@ from splmll.atomic import atomic_write
 from splmll.experiments.benchmark.analysis import REFERENCE, Standing, main_standing
 from splmll.experiments.benchmark.figures import all_figures
 from splmll.experiments.benchmark.frozen import LEFT_OUT, write_results
-from splmll.experiments.benchmark.suite import SETS, SMALLEST
+from splmll.experiments.benchmark.sets import SETS, SMALLEST
 from splmll.experiments.report.page import (
     Figure,
     Folded,
