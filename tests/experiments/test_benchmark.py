@@ -14,8 +14,9 @@ from sklearn.multioutput import ClassifierChain
 from splmll.catalogue import make_method
 from splmll.datasets import load_dataset
 from splmll.experiments import frozen_results
-from splmll.experiments.benchmark import SETS, Benchmark
+from splmll.experiments.benchmark import SETS, Benchmark, benchmark_methods
 from splmll.experiments.benchmark.analysis import Standing, main_standing
+from splmll.experiments.benchmark.control import CONTROL
 from splmll.experiments.benchmark.frozen import (
     COLUMNS,
     merge,
@@ -261,7 +262,7 @@ def test_a_table_without_our_method_or_without_defaults_has_a_page(tmp_path: Pat
 
 def test_the_page_begins_with_what_is_lost(tmp_path: Path) -> None:
     values = {(d, m): v for d in ("flags", "scene", "yeast") for m, v in
-              (("SPL-MLL", 0.8), ("BR", 0.9), ("OvR LinearSVC", 0.7))}  # fmt: skip
+              (("SPL-MLL", 0.8), ("BR", 0.9), (CONTROL, 0.7))}  # fmt: skip
     table = table_of(values)
     files = {file.name: file for file in write_benchmark(table, tmp_path, conditions="By chance.")}
     page = files["benchmark.html"].read_text("utf-8")
@@ -270,6 +271,22 @@ def test_the_page_begins_with_what_is_lost(tmp_path: Path) -> None:
     assert "Not run yet: emotions" in page
     assert {"ranks.pdf", "duels.svg", "price.png", "gains.pdf", "results.csv.gz"} <= set(files)
     assert summary(Standing(table)).startswith("SPL-MLL is not the best on 15 of 15")
+
+
+def test_the_control_tells_what_landmarks_gain_and_is_not_ranked(tmp_path: Path) -> None:
+    values = {("flags", "SPL-MLL"): 0.8, ("flags", CONTROL): 0.7, ("flags", "BR"): 0.6}
+    values |= {("scene", "SPL-MLL"): 0.8, ("scene", CONTROL): 0.9, ("scene", "BR"): 0.85}
+    values |= {("yeast", "SPL-MLL"): 0.8}
+    standing = Standing(table_of(values))
+    for measure in ("average_precision", "ranking_loss"):
+        gains = standing.gains(measure)
+        assert gains["gain"].to_dict() == pytest.approx({"flags": 0.1, "scene": -0.1})
+    assert gains["labels"].to_dict() == {"flags": 7, "scene": 6}
+    assert standing.methods == ["BR", "SPL-MLL"]
+    assert standing.front("scene") == ["BR"]
+    assert CONTROL not in standing.gaps
+    assert CONTROL in benchmark_methods()
+    assert CONTROL not in Benchmark("out", searched=True).methods
 
 
 def test_methods_that_were_run_everywhere_are_also_ranked_by_themselves(tmp_path: Path) -> None:

@@ -14,13 +14,12 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from splmll.experiments.benchmark.control import CONTROL
 from splmll.experiments.benchmark.sets import SETS
 from splmll.experiments.statistics import LEVEL, Ranks, largest_complete, nemenyi_test
 from splmll.metrics import MEASURES, PAPER_MEASURES
 
 REFERENCE = "SPL-MLL"
-#: One classifier for each label, none of which knows of the others.
-INDEPENDENT = ("OvR LinearSVC", "OvR LogisticRegression")
 # What the project wants of its own method.
 WANTED_FRONTS, WANTED_BEATEN = 10, 15
 
@@ -107,13 +106,13 @@ class Standing:
     @cached_property
     def data(self) -> list[str]:
         """The sets on which methods are ranked: those that give the largest complete table."""
-        chosen = largest_complete(self.attempted, self.reference)
+        chosen = largest_complete(_without_control(self.attempted), self.reference)
         return [name for name in self.attempted.index if name in chosen]
 
     @cached_property
     def methods(self) -> list[str]:
         """The methods that were run on all these sets."""
-        there = self.attempted.loc[self.data].all()
+        there = _without_control(self.attempted).loc[self.data].all()
         return list(there.index[there])
 
     def everywhere(self) -> Standing:
@@ -125,7 +124,7 @@ class Standing:
     @cached_property
     def gaps(self) -> dict[str, list[str]]:
         """The methods that are not ranked, each with the ranked sets on which it was not run."""
-        ran = self.attempted.loc[self.data]
+        ran = _without_control(self.attempted).loc[self.data]
         return {
             str(name): [data for data in self.data if not ran.loc[data, name]]
             for name in ran.columns
@@ -230,7 +229,7 @@ class Standing:
             What counts as accuracy.
         """
         sign = 1.0 if MEASURES[measure].greater_is_better else -1.0
-        accuracy = sign * _line(self.cells, (data, measure)).dropna()
+        accuracy = sign * _line(_without_control(self.cells), (data, measure)).dropna()
         price = _line(self.seconds, data).reindex(accuracy.index)
         front: list[str] = []
         best = -np.inf
@@ -249,27 +248,24 @@ class Standing:
         return [data for data in sets if self.reference in self.front(data, measure)]
 
     def gains(self, measure: str = "average_precision") -> pd.DataFrame:
-        """Return what the reference gains over labels learnt one by one, and what a set is like.
+        """Return what SPL-MLL gains by landmarks, and what a set is like.
 
         Returns
         -------
         gains : DataFrame
-            A line for each set: gain over the better of `INDEPENDENT`, labels, cardinality and
-            correlation.
+            A line for each set: value of the control, in which every label keeps its own
+            prediction, value with landmarks, gain, labels, cardinality and correlation.
         """
-        lines = {}
-        for data in self.attempted.index:
-            values = self.cells.loc[(data, measure)]
-            rivals = values.reindex(INDEPENDENT).dropna()
-            if data in SETS and self.reference in values and len(rivals):
-                known = SETS[data]
-                lines[data] = {
-                    "gain": values[self.reference] - rivals.max(),
-                    "labels": known.n_labels,
-                    "cardinality": known.cardinality,
-                    "correlation": known.correlation,
-                }
-        return pd.DataFrame.from_dict(lines, orient="index").dropna()
+        cells = pd.DataFrame(self.cells.xs(measure, level="measure"))
+        values = cells.reindex(columns=[CONTROL, REFERENCE])
+        values.columns = ["alone", "with_landmarks"]
+        known = pd.DataFrame.from_dict({name: vars(each) for name, each in SETS.items()}, "index")
+        known = known[["n_labels", "cardinality", "correlation"]]
+        known.columns = ["labels", "cardinality", "correlation"]
+        gains = values.dropna().join(known.astype(float), how="inner")
+        sign = 1.0 if MEASURES[measure].greater_is_better else -1.0
+        gains.insert(2, "gain", sign * (gains["with_landmarks"] - gains["alone"]))
+        return gains
 
     def goals(self) -> list[Goal]:
         """Return what the project wants of its own method, and what the table says of it.
@@ -342,6 +338,10 @@ def main_standing(table: pd.DataFrame, reference: str | None = None) -> Standing
         best = Standing(table, search=search).average.index
         reference = REFERENCE if REFERENCE in there else str(best[0])
     return Standing(table, search=search, reference=reference)
+
+
+def _without_control(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.drop(columns=CONTROL, errors="ignore")
 
 
 def _sets_in_words(count: int) -> str:

@@ -15,6 +15,7 @@ import joblib
 import pandas as pd
 
 from splmll.catalogue import CATALOGUE
+from splmll.experiments.benchmark.control import CONTROL, control
 from splmll.experiments.benchmark.frozen import frozen_results, merge, tidy, unfinished
 from splmll.experiments.benchmark.peers import missing_peers, peers
 from splmll.experiments.benchmark.sets import SETS, SMALLEST
@@ -46,6 +47,7 @@ QUICK_METHODS = (
     "CPLST",
     "RF",
     "SPL-MLL",
+    CONTROL,
     "SPL-MLL (linear)",
     "SPL-MLL (linear) as published",
     "OvR LinearSVC",
@@ -55,7 +57,7 @@ QUICK_METHODS = (
 
 
 def benchmark_methods() -> dict[str, Any]:
-    """Return name -> estimator for peers, None for methods of the catalogue.
+    """Return name -> estimator for peers and the control, None for methods of the catalogue.
 
     Examples
     --------
@@ -64,7 +66,7 @@ def benchmark_methods() -> dict[str, Any]:
     >>> "SPL-MLL as published" in methods, "OvR LinearSVC" in methods
     (True, True)
     """
-    return {**dict.fromkeys(CATALOGUE), **peers()}
+    return {**dict.fromkeys(CATALOGUE), **peers(), CONTROL: control()}
 
 
 class Benchmark:
@@ -84,7 +86,7 @@ class Benchmark:
     seeds : int, default=1
         How often methods with randomness run.
     quick : bool, default=False
-        160 training and test rows of the six smallest sets, ten methods: minutes.
+        160 training and test rows of the six smallest sets, ten methods and the control: minutes.
     processor_limit, memory_limit : float
         Processor seconds and megabytes of one cell.
     known : DataFrame, optional
@@ -120,7 +122,9 @@ class Benchmark:
         usual = SMALLEST if searched or quick else tuple(SETS)
         self.data = list(usual) if data is None else [_known(n, SETS, "data set") for n in data]
         there = benchmark_methods()
-        usual_methods = QUICK_METHODS if quick else [m for m in there if m not in ON_REQUEST]
+        # A search would choose another embedding for the control, which is then none.
+        without = {*ON_REQUEST, CONTROL} if searched else set(ON_REQUEST)
+        usual_methods = [m for m in (QUICK_METHODS if quick else there) if m not in without]
         wanted = usual_methods if methods is None else [_known(n, there, "method") for n in methods]
         self.methods = {**{name: there[name] for name in wanted}, **(own or {})}
         self.searched = searched
