@@ -257,7 +257,7 @@ def test_what_correlations_make_likelier_in_vain_counts_against_them() -> None:
 @pytest.fixture(scope="module")
 def model() -> SPLMLL:
     X, Y = make_problem(500)
-    return SPLMLL("linear", random_state=0).fit(X, pd.DataFrame(Y, columns=NAMES))
+    return SPLMLL("linear", n_landmarks=5, random_state=0).fit(X, pd.DataFrame(Y, columns=NAMES))
 
 
 def test_without_answers_it_is_the_prediction(model: SPLMLL) -> None:

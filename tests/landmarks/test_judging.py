@@ -132,6 +132,12 @@ def test_the_standard_error_is_that_of_a_sample(behind: float, worse: bool) -> N
     assert judge().is_worse(candidate, better) is worse
     assert judge().is_better(better, candidate) is worse
     assert judge().loses(candidate, better) is worse
-    # What hurts is compared with the error of f's own measure.
-    alone = {**better, "average_precision": around}
-    assert judge().hurts({**better, "average_precision": np.full(4, -behind)}, alone) is worse
+    assert judge().hurts(candidate, better) is worse
+    # However uncertain f's own measure is, as it is with few rows.
+    noise = np.array([0.2, -0.2, 0.3, -0.3])
+    noisy = [{**better, "average_precision": of["average_precision"] + noise}
+             for of in (candidate, better)]  # fmt: skip
+    assert judge().hurts(*noisy) is worse
+    # Measures that do not decide are compared with the error of f's own.
+    alone = {**better, "ranking_loss": around}
+    assert judge().hurts({**better, "ranking_loss": np.full(4, behind)}, alone) is worse

@@ -60,6 +60,18 @@ def test_softness_or_tail_are_used_where_they_help() -> None:
     assert found.measures.loc["with landmarks", name] < plain.measures.loc["with landmarks", name]
 
 
+def test_out_of_fold_scores_of_a_fold_know_nothing_of_its_labels() -> None:
+    """Landmarks too are chosen without the fold: of many labels, some fit its rows by chance."""
+    rng = np.random.default_rng(4)
+    F, Y = 2 + rng.random((80, 30)), (rng.random((80, 30)) < 0.3).astype(float)
+    other = Y.copy()
+    held = np.arange(80) % 4 == 0
+    other[held] = 1 - Y[held]
+    [(_, scores)], [(_, others)] = (learner_of(F, each, pull=0.1).path([3]) for each in (Y, other))
+    assert_allclose(scores[held], others[held], atol=1e-12)
+    assert np.abs(scores[~held] - others[~held]).max() > 0.01
+
+
 @pytest.mark.parametrize("setting", [Setting(), Setting(softness=0.5, pull=0.1, tail=0.05)])
 def test_contributions_sum_to_scores(setting: Setting) -> None:
     rng = np.random.default_rng(0)

@@ -115,10 +115,15 @@ class Judge:
     def hurts(self, measured: Mapping[str, np.ndarray], alone: Mapping[str, np.ndarray]) -> bool:
         """Return whether a candidate is worse than f alone in anything that is guarded.
 
-        By more than one standard error of f's own measure: among many candidates and measures, the
-        smaller error of a difference would be exceeded by chance.
+        In the deciding measure as :meth:`is_worse` means it, in the others by more than one
+        standard error of f's own measure: among many candidates and measures, the smaller error of
+        a difference would be exceeded by chance.
         """
-        for name in (self.scoring, *GUARDED):
+        if self.is_worse(measured, alone):
+            return True
+        for name in GUARDED:
+            if name == self.scoring:
+                continue
             reference = _larger_is_better(alone, name)
             behind = float(np.mean(reference - _larger_is_better(measured, name)))
             if behind > _standard_error(reference) + 1e-12:

@@ -73,6 +73,10 @@ LEAST_SPARED = 3
 # A number of landmarks that is behind the best by so much: fewer need not be tried.
 HOPELESS = 0.05
 
+# Up to so many rows, landmarks that are judged on a fold are chosen without it. Chosen with it,
+# they look better there than on new rows; with more rows the difference vanishes.
+FEW_ROWS = 5000
+
 SCORE_DIGITS = 12  # of scores, which lie around 0 and 1
 
 Measured = dict[str, np.ndarray]
@@ -235,7 +239,7 @@ class Learner:
         self._judged_fold = evidence.fold[self.judge.rows]
         self._judged_F = evidence.F[self.judge.rows]
         self._sums: dict[tuple[float, float], Sequence[Statistics]] = {}
-        self._measured: dict[tuple[bytes, Setting], Measured] = {}
+        self._measured: dict[tuple[int, bytes, Setting], Measured] = {}
 
     def learn(self, n_landmarks: int | None) -> tuple[Landmarks, np.ndarray]:
         """Return what was learned, and the out-of-fold scores of the rows of the evidence.
@@ -256,10 +260,13 @@ class Learner:
         setting = self._best_setting(every)
         if budget is None:
             return self._smallest_that_loses_nothing(every, setting)
-        if budget < len(every):
-            every = select(self._problem(setting), budget)
-            setting = self._nearby(every, setting)
-        return self._described(every, setting, [self._step(every, setting)])
+        if budget == len(every):
+            return self._described(every, setting, [self._step(every, setting)])
+        problem = self._problem(setting)
+        order, _ = addition_order(problem, budget)
+        judged = self._judged_order(order, setting)
+        chosen, setting = select(problem, budget, order), self._nearby(judged, setting)
+        return self._described(chosen, setting, [self._step(judged, setting)], judged)
 
     def given(self, chosen: np.ndarray) -> tuple[Landmarks, np.ndarray]:
         """Learn the recovery of landmarks that were chosen elsewhere, for comparisons.
@@ -278,13 +285,14 @@ class Learner:
         whole = self._best_setting(every)
         problem = self._problem(whole)
         order, _ = addition_order(problem, max(counts))
+        judged = self._judged_order(order, whole)
         found = []
         for count in counts:
-            chosen, setting = every, whole
+            chosen, tested, setting = every, every, whole
             if count < len(every):
-                chosen = select(problem, count, order)
-                setting = self._nearby(chosen, whole)
-            scores = self._scores(chosen, setting, self.evidence.F, self.evidence.fold)
+                chosen, tested = select(problem, count, order), judged[..., :count]
+                setting = self._nearby(tested, whole)
+            scores = self._scores(tested, setting, self.evidence.F, self.evidence.fold)
             found.append((self.evidence.candidates[chosen], scores))
         return found
 
@@ -348,11 +356,12 @@ class Learner:
         """Follow the path downwards and take the smallest number that is as good as the best."""
         problem = self._problem(whole)
         order, _ = addition_order(problem, len(every))
+        judged = self._judged_order(order, whole)
         setting, best = whole, self._measure(every, whole)
         steps = [self._step(every, whole)]
         for count in reversed(counts_up_to(len(every))[:-1]):
-            setting = self._nearby(order[:count], setting)
-            steps.append(self._step(order[:count], setting))
+            setting = self._nearby(judged[..., :count], setting)
+            steps.append(self._step(judged[..., :count], setting))
             measured = steps[-1][2]
             if self.judge.value(measured) > self.judge.value(best):
                 best = measured
@@ -367,8 +376,32 @@ class Learner:
             and not self.judge.hurts(measured, self.alone)
         ]
         count, _, setting = min(enough, key=lambda each: each[0], default=(len(every), 0, whole))
-        chosen = every if count == len(every) else select(problem, count, order)
-        return self._described(chosen, setting, steps[::-1])
+        if count == len(every):
+            return self._described(every, setting, steps[::-1])
+        chosen = select(problem, count, order)
+        return self._described(chosen, setting, steps[::-1], judged[..., :count])
+
+    def _judged_order(self, order: np.ndarray, setting: Setting) -> np.ndarray:
+        """Return the order in which landmarks are added for judging, of few rows fold by fold.
+
+        Parameters
+        ----------
+        order : ndarray of int
+            The order that all rows give.
+        setting : Setting
+            How predictions are mixed.
+
+        Returns
+        -------
+        order : ndarray of shape (n_landmarks,) or (n_folds, n_landmarks)
+            The same, or for every fold the order that all others give.
+        """
+        parts = self._parts(setting)
+        total = sum_of(parts)
+        if total.n_rows > FEW_ROWS:
+            return order
+        problems = [honest_problem(total - part, self.allowed) for part in parts]
+        return np.array([addition_order(problem, len(order))[0] for problem in problems])
 
     # Pieces -------------------------------------------------------------------------------------
 
@@ -404,23 +437,26 @@ class Learner:
     def _scores(
         self, chosen: np.ndarray, setting: Setting, F: np.ndarray, fold: np.ndarray
     ) -> np.ndarray:
-        """Out-of-fold scores of rows, from the predictions of the chosen landmarks."""
+        """Out-of-fold scores of rows, from the predictions of the chosen landmarks.
+
+        Landmarks chosen fold by fold are the rows of a matrix; see :meth:`_judged_order`.
+        """
         if setting.as_it_is:
             return self.as_they_are(F)
-        recovery = self._recovery(chosen, setting)
-        labels, F = self.evidence.candidates[chosen], F[:, chosen]
         result = np.empty((len(F), len(self.evidence.varying)))
+        recovery = self._recovery(chosen, setting) if chosen.ndim == 1 else None
         for k in np.unique(fold):
-            rows = fold == k
-            found = recovery.map(setting.pull, without=int(k))
-            result[rows] = mixed(found, F[rows], labels, setting)
+            rows, own = fold == k, chosen if chosen.ndim == 1 else chosen[k]
+            found = (recovery or self._recovery(own, setting)).map(setting.pull, without=int(k))
+            labels = self.evidence.candidates[own]
+            result[rows] = mixed(found, F[np.ix_(rows, own)], labels, setting)
         return result
 
     def _measure(
         self, chosen: np.ndarray, setting: Setting, names: Sequence[str] | None = None
     ) -> Measured:
         """Measure once, and only what is asked for: most settings fall by one measure."""
-        found = self._measured.setdefault((chosen.tobytes(), setting), {})
+        found = self._measured.setdefault((chosen.ndim, chosen.tobytes(), setting), {})
         missing = [name for name in names or self.judge.names if name not in found]
         if missing:
             scores = self._scores(chosen, setting, self._judged_F, self._judged_fold)
@@ -431,19 +467,26 @@ class Learner:
         return self.judge.value(self._measure(chosen, setting, self.judge.names[:1]))
 
     def _step(self, chosen: np.ndarray, setting: Setting) -> tuple[int, Setting, Measured]:
-        return len(chosen), setting, self._measure(chosen, setting)
+        return chosen.shape[-1], setting, self._measure(chosen, setting)
 
     def _described(
-        self, chosen: np.ndarray, setting: Setting, steps: Sequence[tuple[int, Setting, Measured]]
+        self,
+        chosen: np.ndarray,
+        setting: Setting,
+        steps: Sequence[tuple[int, Setting, Measured]],
+        judged: np.ndarray | None = None,
     ) -> tuple[Landmarks, np.ndarray]:
-        """Put together what was learned."""
+        """Put together what was learned; ``judged`` are the landmarks of out-of-fold scores."""
         evidence, candidates = self.evidence, self.evidence.candidates
         total = sum_of(self._parts(setting))
         problem = honest_problem(total, np.isin(np.arange(len(candidates)), chosen))
         order, values = addition_order(problem, len(chosen))
         explained = -np.diff(values, prepend=problem.total) / max(problem.total, 1e-300)
         # Rounded like those of new rows: a threshold must not fall between copies of a row.
-        scores = np.round(self._scores(order, setting, evidence.F, evidence.fold), SCORE_DIGITS)
+        scores = self._scores(
+            order if judged is None else judged, setting, evidence.F, evidence.fold
+        )
+        scores = np.round(scores, SCORE_DIGITS)
         if setting.as_it_is:
             found = Map.identity(candidates[order], total.label_mean)
         else:
