@@ -273,6 +273,15 @@ def test_the_page_begins_with_what_is_lost(tmp_path: Path) -> None:
     assert summary(Standing(table)).startswith("SPL-MLL is not the best on 15 of 15")
 
 
+def test_the_searched_table_is_shown_before_our_method_is_in_it(tmp_path: Path) -> None:
+    both = {(d, m): v for d in ("flags", "scene") for m, v in (("SPL-MLL", 0.9), ("BR", 0.7))}
+    others = {(d, m): v for d in ("flags", "birds") for m, v in (("BR", 0.7), ("LP", 0.6))}
+    write_benchmark(merge(table_of(both), table_of(others, search="grid")), tmp_path)
+    searched = (tmp_path / "benchmark.html").read_text("utf-8").split("With a search")[-1]
+    assert "Average rank over flags, birds" in searched
+    assert "Not run yet: emotions, genbase, cal500, scene." in searched
+
+
 def test_the_control_tells_what_landmarks_gain_and_is_not_ranked(tmp_path: Path) -> None:
     values = {("flags", "SPL-MLL"): 0.8, ("flags", CONTROL): 0.7, ("flags", "BR"): 0.6}
     values |= {("scene", "SPL-MLL"): 0.8, ("scene", CONTROL): 0.9, ("scene", "BR"): 0.85}

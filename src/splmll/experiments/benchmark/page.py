@@ -125,10 +125,12 @@ def benchmark_sections(
         parts = [_figure(figures, "gains"), _gain_table(standing)]
         sections.append(Section("Where landmarks pay", parts))
     sections.append(Section("Every number", _number_parts(table, standing)))
-    if standing.search == "none" and (table["search"] == "grid").any():
-        searched = Standing(table, search="grid", reference=standing.reference)
+    with_search = table[table["search"] == "grid"]
+    if standing.search == "none" and len(with_search):
+        searched = main_standing(with_search)
         words = "Every method with the same search for settings inside the training rows."
-        sections.append(Section("With a search", [Text(words), _rank_table(searched)]))
+        told = [Text(words), _rank_table(searched), *map(Text, missing(searched))]
+        sections.append(Section("With a search", told))
     sections.append(Section("How it was measured", _conditions(table, standing, conditions)))
     return sections
 
