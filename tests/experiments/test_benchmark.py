@@ -296,6 +296,8 @@ def test_the_control_tells_what_landmarks_gain_and_is_not_ranked(tmp_path: Path)
     assert CONTROL not in standing.gaps
     assert CONTROL in benchmark_methods()
     assert CONTROL not in Benchmark("out", searched=True).methods
+    only = main_standing(table_of({("flags", CONTROL): 0.7}))
+    assert (only.reference, only.methods) == (CONTROL, [CONTROL])
 
 
 def test_methods_that_were_run_everywhere_are_also_ranked_by_themselves(tmp_path: Path) -> None:

@@ -341,7 +341,9 @@ def main_standing(table: pd.DataFrame, reference: str | None = None) -> Standing
 
 
 def _without_control(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame.drop(columns=CONTROL, errors="ignore")
+    """The columns of all methods but the control, unless it is the only one."""
+    others = frame.drop(columns=CONTROL, errors="ignore")
+    return frame if others.columns.empty else others
 
 
 def _sets_in_words(count: int) -> str:
