@@ -265,8 +265,10 @@ class Learner:
         problem = self._problem(setting)
         order, _ = addition_order(problem, budget)
         judged = self._judged_order(order, setting)
-        chosen, setting = select(problem, budget, order), self._nearby(judged, setting)
-        return self._described(chosen, setting, [self._step(judged, setting)], judged)
+        chosen = select(problem, budget, order)
+        tested = _tested(judged, chosen)
+        setting = self._nearby(tested, setting)
+        return self._described(chosen, setting, [self._step(tested, setting)], tested)
 
     def given(self, chosen: np.ndarray) -> tuple[Landmarks, np.ndarray]:
         """Learn the recovery of landmarks that were chosen elsewhere, for comparisons.
@@ -290,7 +292,8 @@ class Learner:
         for count in counts:
             chosen, tested, setting = every, every, whole
             if count < len(every):
-                chosen, tested = select(problem, count, order), judged[..., :count]
+                chosen = select(problem, count, order)
+                tested = _tested(judged, chosen)
                 setting = self._nearby(tested, whole)
             scores = self._scores(tested, setting, self.evidence.F, self.evidence.fold)
             found.append((self.evidence.candidates[chosen], scores))
@@ -379,7 +382,7 @@ class Learner:
         if count == len(every):
             return self._described(every, setting, steps[::-1])
         chosen = select(problem, count, order)
-        return self._described(chosen, setting, steps[::-1], judged[..., :count])
+        return self._described(chosen, setting, steps[::-1], _tested(judged, chosen))
 
     def _judged_order(self, order: np.ndarray, setting: Setting) -> np.ndarray:
         """Return the order in which landmarks are added for judging, of few rows fold by fold.
@@ -508,6 +511,11 @@ class Learner:
             measures=pd.DataFrame({name: _means(m) for name, m in measures.items()}).T,
         )
         return landmarks, scores
+
+
+def _tested(judged: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Return the landmarks of out-of-fold scores: as many of each fold's own, or the chosen."""
+    return chosen if judged.ndim == 1 else judged[:, : len(chosen)]
 
 
 def mixed(found: Map, F: np.ndarray, labels: np.ndarray, setting: Setting) -> np.ndarray:
