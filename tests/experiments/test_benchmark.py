@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from experiment_problems import small_data
+from experiment_problems import Misbehaving, notes, small_data
 from sklearn.linear_model import LogisticRegression
 from sklearn.multioutput import ClassifierChain
 
@@ -359,6 +359,31 @@ def test_a_cell_that_ran_out_of_time_saves_larger_ones_of_the_same_run() -> None
     assert not suite.wants("delicious", "CLR")
     assert suite.wants("yeast", "CLR")
     assert suite.wants("delicious", "BR")
+
+
+def test_long_cells_are_first_tried_with_an_eighth_of_their_rows(
+    data_home: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    own = {name: Misbehaving(name, str(log)) for name in ("memory", "error", "fine")}
+    known = table_of({("emotions", name): 0.5 for name in own}, seconds=40.0)
+    suite = Benchmark(
+        tmp_path, data=["flags"], methods=[], own=own, known=known, memory_limit=1000.0,
+        processor_limit=20.0,
+    )  # fmt: skip
+    outcome = suite.run(1).groupby("method")["status"].unique()
+    # A share of the rows may lack what all of them have: an error on it rules nothing out.
+    assert {name: list(each) for name, each in outcome.items()} == {
+        "memory": ["left out"], "error": ["failed"], "fine": ["done"]
+    }  # fmt: skip
+    assert [name for name, *_ in notes(log, "begin")].count("memory/0") == 1
+
+
+def test_what_a_table_left_out_is_tried_again_with_more_time() -> None:
+    known = unfinished(pd.DataFrame({"data": ["flags"], "method": ["CLR"]}), "none")
+    assert not Benchmark("out", known=known).wants("flags", "CLR")
+    assert Benchmark("out", known=known, processor_limit=3600.0).wants("flags", "CLR")
+    assert Benchmark("out", known=known, searched=True).wants("flags", "CLR")
 
 
 def test_times_that_follow_a_law_are_guessed_by_it() -> None:

@@ -59,7 +59,10 @@ def benchmark(
         float, typer.Option(help="Memory limit for one cell in megabytes.")
     ] = 8000.0,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Run failed cells again.")
+        bool,
+        typer.Option(
+            "--retry-failed", help="Run failed cells again and try those that were left out."
+        ),
     ] = False,
     missing: Annotated[
         bool,

@@ -279,8 +279,9 @@ class BenchmarkProtocol(Protocol):
         Number of seeds; only the methods' seed differs between them.
     most_rows : int, default=25000
         A data set without a split that has more rows is a sample of so many, the same for all.
-    most_train, most_test : int or None, default=None
-        Learn from and measure on no more than so many rows of the split, for a quick look.
+    most_train, most_test : int, float or None, default=None
+        Learn from and measure on no more than so many rows of the split, for a quick look; a float
+        is a share of its rows.
 
     Examples
     --------
@@ -297,12 +298,12 @@ class BenchmarkProtocol(Protocol):
 
     repetitions: int = 1
     most_rows: int = 25_000
-    most_train: int | None = None
-    most_test: int | None = None
+    most_train: int | float | None = None
+    most_test: int | float | None = None
 
     def describe(self) -> str:  # noqa: D102 - as above
         quick = (
-            f" At most {self.most_train} training and {self.most_test} test rows."
+            f" At most {_amount(self.most_train)} training and {_amount(self.most_test)} test rows."
             if self.most_train is not None
             else ""
         )
@@ -351,7 +352,12 @@ def standard_split(data: Dataset, seed: int = 0) -> tuple[np.ndarray, np.ndarray
     return order[n_test:], order[:n_test]
 
 
-def _at_most(n_rows: int | None, rows: np.ndarray, seed: int) -> np.ndarray:
+def _amount(most: int | float | None) -> str:
+    return f"{most:.1%} of the" if isinstance(most, float) else "all" if most is None else str(most)
+
+
+def _at_most(most: int | float | None, rows: np.ndarray, seed: int) -> np.ndarray:
+    n_rows = round(most * len(rows)) if isinstance(most, float) else most
     if n_rows is None or len(rows) <= n_rows:
         return rows
     return np.sort(np.random.default_rng(seed).choice(rows, n_rows, replace=False))

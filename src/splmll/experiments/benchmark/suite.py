@@ -12,11 +12,18 @@ from pathlib import Path
 from typing import Any
 
 import joblib
+import numpy as np
 import pandas as pd
 
 from splmll.catalogue import CATALOGUE
 from splmll.experiments.benchmark.control import CONTROL, control
-from splmll.experiments.benchmark.frozen import frozen_results, merge, tidy, unfinished
+from splmll.experiments.benchmark.frozen import (
+    LEFT_OUT,
+    frozen_results,
+    merge,
+    tidy,
+    unfinished,
+)
 from splmll.experiments.benchmark.peers import missing_peers, peers
 from splmll.experiments.benchmark.sets import SETS, SMALLEST
 from splmll.experiments.benchmark.times import CellTimes
@@ -32,6 +39,11 @@ PROCESSOR_LIMIT = 900.0
 MEMORY_LIMIT = 8000.0
 # A cell that would take so many times the limit at least is left out and ranked last.
 HOPELESS = 1.5
+# A long cell that was never measured is first tried with this share of its rows. Times are taken
+# to grow with the rows: if the share exceeds its part of HOPELESS limits, all rows would, too.
+PROBE = 1 / 8
+# Cells that are thought to take more than this share of the limit are long.
+LONG = 1 / 2
 # Both fits of a cell take so many times the measured one, which has all training rows.
 BOTH_FITS = 1.8
 SEARCH = Search("grid", n_candidates=8)
@@ -134,6 +146,12 @@ class Benchmark:
         self.known = frozen_results() if known is None else known
         self.missing = missing
         self._times = CellTimes(self.known, processor_limit / BOTH_FITS)
+        if processor_limit <= PROCESSOR_LIMIT:
+            left_out = self.known[
+                (self.known["status"] == LEFT_OUT) & (self.known["search"] == self._search)
+            ]
+            for data_name, method in set(zip(left_out["data"], left_out["method"])):
+                self._times.rule_out(data_name, method)
 
     def plan(self) -> pd.DataFrame:
         """Return the cells in the order in which they run, with what each will take.
@@ -170,7 +188,8 @@ class Benchmark:
         """Run what is missing and return the tidy table of all that the folder has.
 
         Cells that end tell more of what the others will take: one that turns out to be hopeless is
-        left out when its turn comes.
+        left out when its turn comes. Those that are thought to be long are first tried with an
+        eighth of their rows.
 
         Parameters
         ----------
@@ -179,7 +198,7 @@ class Benchmark:
         scheduler : str, optional
             Address of a Dask scheduler.
         retry_failed : bool, default=False
-            Run cells again that failed or exceeded a limit.
+            Run cells again that failed or exceeded a limit, and try those that were left out.
         redo : sequence of str, default=()
             Methods whose results are thrown away first, those of this benchmark's cells.
 
@@ -188,23 +207,41 @@ class Benchmark:
         table : DataFrame
             See ``splmll.experiments.benchmark.frozen.tidy``.
         """
-        store, experiment = Store(self.out), _Ordered(self)
+        n_jobs = joblib.cpu_count() if n_jobs is None else n_jobs
+        how: dict[str, Any] = {"scheduler": scheduler, "retry_failed": retry_failed}
+        if retry_failed:
+            self._times.rule_in()
+        store, units = Store(self.out), _Cells(self, self.plan()).units()
         for method in redo:
             name = _known(method, self.methods, "method")
             # Results on other sets, or of the other table, would not be made anew here.
-            store.forget(name, [unit.key for unit in experiment.units() if unit.method == name])
-        over = store.results([unit.key for unit in experiment.units()])
-        for cell in over.to_dict("records"):
+            store.forget(name, [unit.key for unit in units if unit.method == name])
+        for cell in store.results([unit.key for unit in units]).to_dict("records"):
             self.learn(cell["data"], cell["method"], cell["status"], cell["processor_seconds"])
-        experiment.run(
-            self.out,
-            joblib.cpu_count() if n_jobs is None else n_jobs,
-            scheduler=scheduler,
-            retry_failed=retry_failed,
-        )
+        plan = self.plan()
+        plain = not (self.searched or self.quick)  # the other cells are small
+        long = self._is_long(plan) & plain
+        _Cells(self, plan[~long]).run(self.out, n_jobs, **how)
+        if long.any():
+            self._probe(plan[long], n_jobs, **how)
+            _Cells(self, plan[long]).run(self.out, n_jobs, **how)
         plan = self.plan()
         left_out = plan.loc[plan["left_out"], ["data", "method"]]
         return merge(unfinished(left_out, self._search), tidy(store))
+
+    def _is_long(self, plan: pd.DataFrame) -> pd.Series:
+        """Return which cells of a plan may well exceed the limit, and were never measured."""
+        known = [self._times.is_measured(d, m) for d, m in zip(plan["data"], plan["method"])]
+        long = plan["seconds"] > LONG * self.processor_limit
+        return long & ~plan["left_out"] & ~np.array(known, dtype=bool)
+
+    def _probe(self, plan: pd.DataFrame, n_jobs: int, **how: Any) -> None:
+        """Try cells with a share of their rows, and rule out those that cannot end in time."""
+        tried = _Cells(self, plan, PROBE).run(self.out / "probes", n_jobs, **how)
+        # An error says nothing: an eighth of the rows may lack a label.
+        exceeded = tried[tried["status"].isin(["timeout", "memory"])]
+        for data, method in zip(exceeded["data"], exceeded["method"]):
+            self._times.rule_out(data, method)
 
     def learn(self, data: str, method: str, status: str, seconds: float) -> None:
         """Let a cell of this benchmark that is over improve the guesses of what others take."""
@@ -257,12 +294,12 @@ class Benchmark:
         )
 
 
-class _Ordered(Experiment):
-    """The cells of a benchmark as an experiment, the cheap ones first."""
+class _Cells(Experiment):
+    """Cells of a benchmark as an experiment, in the order of a plan, or a share of their rows."""
 
-    def __init__(self, benchmark: Benchmark) -> None:
+    def __init__(self, benchmark: Benchmark, plan: pd.DataFrame, share: float = 1.0) -> None:
         self._benchmark = benchmark
-        plan = benchmark.plan()
+        self._whole = share == 1.0
         self._order = {pair: place for place, pair in enumerate(zip(plan["data"], plan["method"]))}
         super().__init__(
             benchmark.data,
@@ -270,10 +307,12 @@ class _Ordered(Experiment):
                 name if estimator is None else (name, estimator)
                 for name, estimator in benchmark.methods.items()
             ],
-            _protocol(benchmark),
+            _protocol(benchmark)
+            if self._whole
+            else BenchmarkProtocol(most_train=share, most_test=share),
             preprocessing="suited",
             search=SEARCH if benchmark.searched else "none",
-            processor_limit=benchmark.processor_limit,
+            processor_limit=benchmark.processor_limit * (1.0 if self._whole else HOPELESS * share),
             memory_limit=benchmark.memory_limit,
         )
 
@@ -290,8 +329,9 @@ class _Ordered(Experiment):
 
     def learn(self, unit: Unit, result: UnitResult) -> None:
         """Let the benchmark know what a unit took."""
-        seconds = result.processor_seconds
-        self._benchmark.learn(unit.data_name, unit.method, result.status, seconds)
+        if self._whole:
+            seconds = result.processor_seconds
+            self._benchmark.learn(unit.data_name, unit.method, result.status, seconds)
 
 
 def _protocol(benchmark: Benchmark) -> BenchmarkProtocol:

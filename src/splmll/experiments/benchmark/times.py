@@ -48,6 +48,7 @@ class CellTimes:
     def __init__(self, known: pd.DataFrame, limit: float) -> None:
         self._limit = limit
         self._seconds: dict[str, dict[str, float]] = {}
+        self._ruled_out: set[tuple[str, str]] = set()
         plain = known[(known["search"] == "none") & known["data"].isin(SETS)]
         cells = plain.drop_duplicates(["data", "method", "seed"])
         for cell in cells.to_dict("records"):
@@ -59,6 +60,18 @@ class CellTimes:
         if np.isfinite(taken):
             measured = self._seconds.setdefault(method, {})
             measured[data] = max(taken, measured.get(data, 0.0))
+
+    def rule_out(self, data: str, method: str) -> None:
+        """Note that a cell cannot end within the limits, whatever the guess."""
+        self._ruled_out.add((data, method))
+
+    def rule_in(self) -> None:
+        """Forget which cells cannot end within the limits."""
+        self._ruled_out.clear()
+
+    def is_measured(self, data: str, method: str) -> bool:
+        """Return whether what a cell takes is known, and not just guessed."""
+        return data in self._seconds.get(method, {})
 
     def guess(self, data: str, method: str) -> float:
         """Return the processor seconds that a method takes on a set, measured or guessed."""
@@ -86,6 +99,8 @@ class CellTimes:
 
     def least(self, data: str, method: str) -> float:
         """Return what a cell takes at least: as measured, or half a guess from long cells, or 0."""
+        if (data, method) in self._ruled_out:
+            return np.inf
         measured = self._seconds.get(method, {})
         if data in measured:
             return measured[data]
