@@ -13,6 +13,7 @@ from typing import Any
 from sphinx.application import Sphinx
 
 from splmll.experiments import frozen_results
+from splmll.experiments.benchmark import Benchmark
 from splmll.experiments.benchmark.analysis import main_standing
 from splmll.experiments.benchmark.figures import all_figures
 from splmll.experiments.benchmark.page import benchmark_sections, lead
@@ -33,7 +34,14 @@ def write(folder: Path) -> None:
     table = frozen_results()
     standing = main_standing(table)
     figures = all_figures(standing)
-    lines = [lead(standing), ""]
+    main, searched = (Benchmark(folder, searched=each, known=table) for each in (False, True))
+    lines = [
+        lead(standing),
+        "",
+        f"What it costs on two cores: the main table has {main.price(2)}; the searched one "
+        f"{searched.price(2)}.",
+        "",
+    ]
     for section in benchmark_sections(table, standing, figures):
         lines += [f"### {section.title}", ""]
         for part in section.parts:

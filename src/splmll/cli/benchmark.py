@@ -121,13 +121,7 @@ def benchmark(
     n_jobs = joblib.cpu_count() if jobs is None else jobs
     planned = suite.plan()
     left_out = planned[planned["left_out"]]
-    kept = planned[~planned["left_out"]]
-    hours = suite.seeds * kept["seconds"].sum() / 3600 / max(1, n_jobs)
-    duration = f"{hours:.1f} hours" if hours >= 1 else f"{max(1, round(60 * hours))} minutes"
-    typer.echo(
-        f"{len(kept)} cells; estimated from measured cells, all of them take about {duration} "
-        f"with {n_jobs} in parallel."
-    )
+    typer.echo(f"{suite.price(max(1, n_jobs))}.")
     if len(left_out):
         pairs = ", ".join(f"{d} {m}" for d, m in zip(left_out["data"], left_out["method"]))
         typer.echo(f"Left out, because they would run far beyond the limit: {pairs}.")

@@ -33,6 +33,7 @@ from splmll.experiments.search import Search
 from splmll.experiments.store import Store
 from splmll.experiments.unit import Unit, UnitResult
 from splmll.names import known_name
+from splmll.words import counted
 
 # Processor seconds and megabytes that one cell may take: with its second fit, for the threshold.
 PROCESSOR_LIMIT = 900.0
@@ -176,6 +177,29 @@ class Benchmark:
         ]
         plan = pd.DataFrame(lines, columns=["data", "method", "seconds", "left_out"])
         return plan.sort_values("seconds", kind="stable", ignore_index=True)
+
+    def price(self, n_jobs: int) -> str:
+        """Return how many cells the plan has and how long they take, in plain words.
+
+        Parameters
+        ----------
+        n_jobs : int
+            Cells at the same time.
+
+        Examples
+        --------
+        >>> from splmll.experiments.benchmark import Benchmark
+        >>> Benchmark("out", data=["flags"], methods=["BR", "ML-kNN"]).price(2)
+        '2 cells: about 1 minute with 2 in parallel, by the times of measured cells'
+        """
+        plan = self.plan()
+        kept = plan[~plan["left_out"]]
+        hours = self.seeds * kept["seconds"].sum() / 3600 / n_jobs
+        long = f"{hours:.1f} hours" if hours >= 1 else counted(max(1, round(60 * hours)), "minute")
+        return (
+            f"{counted(len(kept), 'cell')}: about {long} with {n_jobs} in parallel, by the times "
+            "of measured cells"
+        )
 
     def run(
         self,
