@@ -43,8 +43,9 @@ HOPELESS = 1.5
 # A long cell that was never measured is first tried with this share of its rows. Times are taken
 # to grow with the rows: if the share exceeds its part of HOPELESS limits, all rows would, too.
 PROBE = 1 / 8
-# Cells that are thought to take more than this share of the limit are long.
-LONG = 1 / 2
+# Cells that are thought to take more than this share of the limit are long. Guesses are often wrong
+# by a factor of two to ten, and to try an eighth is cheap.
+LONG = 1 / 10
 # Both fits of a cell take so many times the measured one, which has all training rows.
 BOTH_FITS = 1.8
 SEARCH = Search("grid", n_candidates=8)
