@@ -39,7 +39,7 @@ from splmll.words import counted
 PROCESSOR_LIMIT = 900.0
 MEMORY_LIMIT = 8000.0
 # A cell that would take so many times the limit at least is left out and ranked last.
-HOPELESS = 1.5
+HOPELESS = 1.2
 # A long cell that was never measured is first tried with this share of its rows. Times are taken
 # to grow with the rows: if the share exceeds its part of HOPELESS limits, all rows would, too.
 PROBE = 1 / 8
@@ -241,11 +241,11 @@ class Benchmark:
             name = _known(method, self.methods, "method")
             # Results on other sets, or of the other table, would not be made anew here.
             store.forget(name, [unit.key for unit in units if unit.method == name])
-        for cell in store.results([unit.key for unit in units]).to_dict("records"):
+        over = store.results([unit.key for unit in units]).to_dict("records")
+        for cell in over:
             self.learn(cell["data"], cell["method"], cell["status"], cell["processor_seconds"])
         plan = self.plan()
-        plain = not (self.searched or self.quick)  # the other cells are small
-        long = self._is_long(plan) & plain
+        long = self._is_long(plan, {(cell["data"], cell["method"]) for cell in over})
         _Cells(self, plan[~long]).run(self.out, n_jobs, **how)
         if long.any():
             self._probe(plan[long], n_jobs, **how)
@@ -254,11 +254,14 @@ class Benchmark:
         left_out = plan.loc[plan["left_out"], ["data", "method"]]
         return merge(unfinished(left_out, self._search), tidy(store))
 
-    def _is_long(self, plan: pd.DataFrame) -> pd.Series:
-        """Return which cells of a plan may well exceed the limit, and were never measured."""
-        known = [self._times.is_measured(d, m) for d, m in zip(plan["data"], plan["method"])]
+    def _is_long(self, plan: pd.DataFrame, over: set[tuple[str, str]]) -> pd.Series:
+        """Return which cells of a plan may well exceed the limit, and never ran."""
+        if self.searched or self.quick:  # all are small
+            return pd.Series(False, index=plan.index)
+        cells = zip(plan["data"], plan["method"])
+        ran = [cell in over or self._times.is_measured(*cell) for cell in cells]
         long = plan["seconds"] > LONG * self.processor_limit
-        return long & ~plan["left_out"] & ~np.array(known, dtype=bool)
+        return long & ~plan["left_out"] & ~np.array(ran, dtype=bool)
 
     def _probe(self, plan: pd.DataFrame, n_jobs: int, **how: Any) -> None:
         """Try cells with a share of their rows, and rule out those that cannot end in time."""
