@@ -10,6 +10,7 @@ import pytest
 from experiment_problems import Misbehaving, notes, small_data
 from sklearn.linear_model import LogisticRegression
 from sklearn.multioutput import ClassifierChain
+from threadpoolctl import threadpool_info
 
 from splmll.catalogue import make_method
 from splmll.datasets import load_dataset
@@ -28,6 +29,7 @@ from splmll.experiments.benchmark.frozen import (
 from splmll.experiments.benchmark.page import summary, write_benchmark
 from splmll.experiments.benchmark.peers import Peer, peers
 from splmll.experiments.benchmark.times import CellTimes
+from splmll.experiments.limits import THREAD_VARIABLES
 from splmll.experiments.protocol import BenchmarkProtocol
 from splmll.experiments.runner import Experiment
 from splmll.experiments.store import Store
@@ -377,6 +379,22 @@ def test_long_cells_are_first_tried_with_an_eighth_of_their_rows(
         "memory": ["left out"], "error": ["failed"], "fine": ["done"]
     }  # fmt: skip
     assert [name for name, *_ in notes(log, "begin")].count("memory/0") == 1
+
+
+class _TellsItsThreads(LogisticRegression):
+    def fit(self, X: object, Y: object) -> _TellsItsThreads:
+        raise ValueError(max(library["num_threads"] for library in threadpool_info()))
+
+
+def test_a_cell_has_one_thread_also_if_it_runs_alone(
+    data_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in THREAD_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    own = {"threads": _TellsItsThreads()}
+    Benchmark(tmp_path, data=["flags"], methods=[], own=own).run(1)
+    (told,) = Store(tmp_path).results()["error"]
+    assert told == "ValueError: 1"
 
 
 def test_what_a_table_left_out_is_tried_again_with_more_time() -> None:

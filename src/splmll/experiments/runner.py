@@ -96,6 +96,9 @@ class Experiment:
     1  corners    PLST   done      180
     """
 
+    # Threads of numerical libraries in a unit; None deals the cores out to the units that run.
+    n_threads: int | None = None
+
     def __init__(
         self,
         data: Data | Sequence[Data],
@@ -209,7 +212,7 @@ class Experiment:
                     )
             elif isolate:
                 n_workers = joblib.effective_n_jobs(n_jobs)
-                n_threads = max(1, joblib.cpu_count() // n_workers)
+                n_threads = self.n_threads or max(1, joblib.cpu_count() // n_workers)
                 with _threads_with_processes(n_workers, n_threads) as threads:
                     work.through(threads, self.limits, lambda: n_workers)
             else:
