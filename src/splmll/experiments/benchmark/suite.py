@@ -325,8 +325,8 @@ class Benchmark:
 class _Cells(Experiment):
     """Cells of a benchmark as an experiment, in the order of a plan, or a share of their rows."""
 
-    # Threads that wait for each other take processor time: with two of them, ECC on an eighth of
-    # reuters took more than 135 seconds instead of 30, so that it was left out.
+    # Threads that wait for each other take processor time: on a busy machine, SPL-MLL (linear) with
+    # a search took 136 seconds on genbase with two of them, and 11 with one.
     n_threads = 1
 
     def __init__(self, benchmark: Benchmark, plan: pd.DataFrame, share: float = 1.0) -> None:
