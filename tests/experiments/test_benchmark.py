@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.multioutput import ClassifierChain
 from threadpoolctl import threadpool_info
 
+from command_runs import here
 from splmll.catalogue import make_method
 from splmll.datasets import load_dataset
 from splmll.experiments import frozen_results
@@ -20,6 +21,7 @@ from splmll.experiments.benchmark.analysis import Standing, main_standing
 from splmll.experiments.benchmark.control import CONTROL
 from splmll.experiments.benchmark.frozen import (
     COLUMNS,
+    add_results,
     merge,
     read_own_results,
     tidy,
@@ -402,6 +404,43 @@ def test_what_a_table_left_out_is_tried_again_with_more_time() -> None:
     assert not Benchmark("out", known=known).wants("flags", "CLR")
     assert Benchmark("out", known=known, processor_limit=3600.0).wants("flags", "CLR")
     assert Benchmark("out", known=known, searched=True).wants("flags", "CLR")
+
+
+def test_what_a_table_did_not_finish_is_missing_to_those_who_try_again() -> None:
+    left_out = unfinished(pd.DataFrame({"data": ["flags"], "method": ["CLR"]}), "none")
+    known = merge(left_out, table_of({("flags", "BR"): 0.5, ("flags", "ECC"): np.nan}))
+    some = {"data": ["flags"], "methods": ["BR", "CLR", "ECC"], "known": known, "missing": True}
+    assert Benchmark("out", **some).plan().empty
+    again = Benchmark("out", **some, retry_failed=True).plan()
+    assert set(again["method"]) == {"CLR", "ECC"}
+    assert not again["left_out"].any()
+
+
+def test_two_runs_add_to_one_table(tmp_path: Path) -> None:
+    file = tmp_path / "table.csv.gz"
+    for method in ("BR", "CLR"):
+        add_results(table_of({("flags", method): 0.5}), file)
+    assert set(frozen_results(file)["method"]) == {"BR", "CLR"}
+
+
+def test_a_run_that_is_stopped_freezes_what_has_ended(
+    data_home: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    learn = Benchmark.learn
+
+    def stop_after(self: Benchmark, *cell: object) -> None:
+        learn(self, *cell)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Benchmark, "learn", stop_after)
+    file = tmp_path / "table.csv.gz"
+    command = ["benchmark", "--data", "flags", "-m", "PLST,BR", "--jobs", 1]
+    status, *_ = here(capfd, *command, "--out", tmp_path / "out", "--freeze", file)
+    assert status != 0
+    assert frozen_results(file)["method"].nunique() == 1
 
 
 def test_times_that_follow_a_law_are_guessed_by_it() -> None:

@@ -61,7 +61,9 @@ def benchmark(
     retry_failed: Annotated[
         bool,
         typer.Option(
-            "--retry-failed", help="Run failed cells again and try those that were left out."
+            "--retry-failed",
+            help="Run failed cells again and try those that were left out; with --missing, also "
+            "those of the frozen table.",
         ),
     ] = False,
     missing: Annotated[
@@ -101,7 +103,7 @@ def benchmark(
 
     from splmll.experiments.benchmark import Benchmark, frozen_results
     from splmll.experiments.benchmark.analysis import main_standing
-    from splmll.experiments.benchmark.frozen import merge, write_results
+    from splmll.experiments.benchmark.frozen import add_results, merge
     from splmll.experiments.benchmark.page import summary, write_benchmark
 
     frozen = frozen_results(freeze if freeze is not None and freeze.exists() else None)
@@ -117,6 +119,7 @@ def benchmark(
         memory_limit=memory_limit,
         known=frozen,
         missing=missing,
+        retry_failed=retry_failed,
     )
     n_jobs = joblib.cpu_count() if jobs is None else jobs
     planned = suite.plan()
@@ -127,18 +130,15 @@ def benchmark(
         typer.echo(f"Left out, because they would run far beyond the limit: {pairs}.")
     if plan:
         return
-    table = suite.run(
-        n_jobs,
-        scheduler=scheduler,
-        retry_failed=retry_failed,
-        redo=redo or [],
-    )
-    files = []
+    try:
+        table = suite.run(n_jobs, scheduler=scheduler, redo=redo or [])
+    except KeyboardInterrupt:
+        if freeze is not None:  # what has ended is not lost
+            add_results(suite.table(), freeze)
+        raise
+    files = [] if freeze is None else [add_results(table, freeze)]
     if missing:
         table = merge(frozen, table)
-    if freeze is not None:
-        old = frozen if freeze.exists() else table.iloc[:0]
-        files.append(write_results(merge(old, table), freeze))
     files += write_benchmark(table, out, conditions=suite.describe())
     typer.echo(summary(main_standing(table)))
     for file in files:

@@ -262,8 +262,8 @@ def _beside_published(
     else:
         if not own and not names:
             raise typer.BadParameter("Name a method with --method package.module:Class or -m.")
-        suite = Benchmark(out, data=data, methods=names or [], own=own)
-        mine = suite.run(n_jobs, scheduler=scheduler, retry_failed=retry_failed)
+        suite = Benchmark(out, data=data, methods=names or [], own=own, retry_failed=retry_failed)
+        mine = suite.run(n_jobs, scheduler=scheduler)
     there = set(mine["data"])
     table = merge(frozen_results(), mine)
     table = table[table["data"].isin(there)].reset_index(drop=True)

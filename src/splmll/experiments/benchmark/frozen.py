@@ -240,6 +240,24 @@ def merge(old: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
     return joined.sort_values(order, kind="stable", ignore_index=True)
 
 
+def add_results(table: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
+    """Merge a table into that of a file, as the file is now: another run may have added to it.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As :func:`tidy` returns it.
+    path : path-like
+        The file; it need not exist.
+
+    Returns
+    -------
+    path : Path
+    """
+    path = Path(path)
+    return write_results(merge(frozen_results(path), table) if path.exists() else table, path)
+
+
 def write_results(table: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
     """Write a tidy table as a compressed CSV file; the same table gives the same bytes.
 

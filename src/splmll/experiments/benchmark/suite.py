@@ -107,6 +107,9 @@ class Benchmark:
         A tidy table by which times are guessed; by default the frozen one.
     missing : bool, default=False
         Run only the cells that `known` does not have.
+    retry_failed : bool, default=False
+        Run cells again that failed or exceeded a limit, and try those that were left out; with
+        `missing`, also those of `known`.
 
     Examples
     --------
@@ -130,6 +133,7 @@ class Benchmark:
         memory_limit: float = MEMORY_LIMIT,
         known: pd.DataFrame | None = None,
         missing: bool = False,
+        retry_failed: bool = False,
     ) -> None:
         self.out = Path(out)
         self.quick = quick
@@ -147,8 +151,9 @@ class Benchmark:
         self.memory_limit = memory_limit
         self.known = frozen_results() if known is None else known
         self.missing = missing
+        self.retry_failed = retry_failed
         self._times = CellTimes(self.known, processor_limit / BOTH_FITS)
-        if processor_limit <= PROCESSOR_LIMIT:
+        if processor_limit <= PROCESSOR_LIMIT and not retry_failed:
             left_out = self.known[
                 (self.known["status"] == LEFT_OUT) & (self.known["search"] == self._search)
             ]
@@ -164,6 +169,8 @@ class Benchmark:
             Columns data, method, seconds (guessed, of one processor, for both fits) and left_out.
         """
         there = self.known[self.known["search"] == self._search]
+        if self.retry_failed:
+            there = there[there["status"] == "done"]
         done = set(zip(there["data"], there["method"])) if self.missing else set()
         lines = [
             (
@@ -207,7 +214,6 @@ class Benchmark:
         n_jobs: int | None = None,
         *,
         scheduler: str | None = None,
-        retry_failed: bool = False,
         redo: Sequence[str] = (),
     ) -> pd.DataFrame:
         """Run what is missing and return the tidy table of all that the folder has.
@@ -222,8 +228,6 @@ class Benchmark:
             Cells at the same time; None for one on every core.
         scheduler : str, optional
             Address of a Dask scheduler.
-        retry_failed : bool, default=False
-            Run cells again that failed or exceeded a limit, and try those that were left out.
         redo : sequence of str, default=()
             Methods whose results are thrown away first, those of this benchmark's cells.
 
@@ -233,9 +237,7 @@ class Benchmark:
             See ``splmll.experiments.benchmark.frozen.tidy``.
         """
         n_jobs = joblib.cpu_count() if n_jobs is None else n_jobs
-        how: dict[str, Any] = {"scheduler": scheduler, "retry_failed": retry_failed}
-        if retry_failed:
-            self._times.rule_in()
+        how: dict[str, Any] = {"scheduler": scheduler, "retry_failed": self.retry_failed}
         store, units = Store(self.out), _Cells(self, self.plan()).units()
         for method in redo:
             name = _known(method, self.methods, "method")
@@ -250,9 +252,13 @@ class Benchmark:
         if long.any():
             self._probe(plan[long], n_jobs, **how)
             _Cells(self, plan[long]).run(self.out, n_jobs, **how)
+        return self.table()
+
+    def table(self) -> pd.DataFrame:
+        """Return the tidy table of all that the folder has, and of what was left out."""
         plan = self.plan()
         left_out = plan.loc[plan["left_out"], ["data", "method"]]
-        return merge(unfinished(left_out, self._search), tidy(store))
+        return merge(unfinished(left_out, self._search), tidy(Store(self.out)))
 
     def _is_long(self, plan: pd.DataFrame, over: set[tuple[str, str]]) -> pd.Series:
         """Return which cells of a plan may well exceed the limit, and never ran."""

@@ -65,10 +65,6 @@ class CellTimes:
         """Note that a cell cannot end within the limits, whatever the guess."""
         self._ruled_out.add((data, method))
 
-    def rule_in(self) -> None:
-        """Forget which cells cannot end within the limits."""
-        self._ruled_out.clear()
-
     def is_measured(self, data: str, method: str) -> bool:
         """Return whether what a cell takes is known, and not just guessed."""
         return data in self._seconds.get(method, {})
