@@ -80,15 +80,21 @@ def test_a_table_with_test_rows_and_an_estimator_of_ones_own(notes) -> None:
 
 
 @pytest.mark.slow
-def test_folds_and_repeats(corners, tmp_path) -> None:
+def test_folds_and_repeats_of_a_table_of_numbers(tmp_path) -> None:
+    table = pd.DataFrame(np.random.default_rng(0).normal(size=(150, 3)), columns=["x", "y", "z"])
+    table["is_right"], table["is_up"] = (table["x"] > 0) * 1, (table["y"] > 0) * 1
+    table.to_csv(tmp_path / "corners.csv", index=False)
     out = tmp_path / "out"
     ran = apart(
-        *["compare", corners, "-m", "PLST", "--folds", 4, "--repeats", 2, "--out", out, "--jobs", 1]
+        *["compare", tmp_path / "corners.csv", "--labels", "is_*", "--ignore", "z", "-m", "PLST"],
+        *["--folds", 4, "--repeats", 2, "--out", out, "--jobs", 1],
     )
     assert ran.returncode == 0, ran.stderr
     results = pd.read_csv(out / "results.csv")
     assert len(results) == 8
     assert set(results["protocol"]) == {"cv"}
+    assert set(results["n_features"]) == {2}
+    assert (results["average_precision"] > 0.9).all()
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -199,6 +200,7 @@ def _sources(
     from splmll.datasets import dataset_names
     from splmll.tagging import read_examples
     from splmll.tagging.files import read_alike
+    from splmll.tagging.rows import named_columns
 
     if test is not None and (len(data) != 1 or data[0] in dataset_names()):
         raise typer.BadParameter("--test needs exactly one file of training rows.")
@@ -216,6 +218,8 @@ def _sources(
 
             kinds = found.column_kinds or dict.fromkeys(found.feature_names, "numeric")
             found = with_test_rows(found, read_alike(test, how, kinds))
+        if found.column_kinds:  # the steps that make features find columns by name
+            found = replace(found, X=named_columns(found.X, found.feature_names))
         sources.append(found)
     return sources
 
