@@ -97,6 +97,18 @@ def test_folds_and_repeats_of_a_table_of_numbers(tmp_path) -> None:
     assert (results["average_precision"] > 0.9).all()
 
 
+@pytest.mark.slow
+def test_it_says_why_a_method_failed(corners, tmp_path) -> None:
+    one_label_at_a_time = "sklearn.linear_model:LogisticRegression"
+    command = ["compare", corners, "--method", one_label_at_a_time, "--jobs", 1]
+    ran = apart(*command, "--out", tmp_path / "alone", "--folds", 3)
+    assert ran.returncode == 1
+    assert "LogisticRegression failed 3 times on corners: ValueError: y should be" in ran.stderr
+    ran = apart(*command, "--out", tmp_path / "beside", "-m", "PLST")
+    assert ran.returncode == 0
+    assert "LogisticRegression failed 5 times on corners" in ran.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from splmll.cli._options import Delimiter, Ignore, Labels, MinCount, Text
+from splmll.words import counted
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from splmll.datasets import Dataset
 
 
@@ -159,6 +162,17 @@ def compare(
     typer.echo(table.to_text())
     for file in files:
         typer.echo(file)
+    _tell_failures(results)
+
+
+def _tell_failures(results: pd.DataFrame) -> None:
+    """Say why runs failed; the command fails if not one has ended well."""
+    failed = results[results["status"] == "failed"]
+    for (data, method, error), runs in failed.groupby(["data", "method", "error"], sort=False):
+        times = counted(len(runs), "time")
+        typer.echo(f"{method} failed {times} on {data}: {error}", err=True)
+    if not (results["status"] == "done").any():
+        raise typer.Exit(1)
 
 
 def own_estimator(place: str) -> tuple[str, Any]:
