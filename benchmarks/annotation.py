@@ -132,7 +132,7 @@ def audit(embedding: str | None) -> None:
         worst = np.argsort(quality.ravel(), kind="stable")[:wanted]
         print(
             f"{name:8} {Y.size} labels, {wanted} looked at: audit {ours:.4f}, cleanlab "
-            f"{flipped.ravel()[worst].mean():.4f}; {seconds:.0f} processor seconds",
+            f"{flipped.ravel()[worst].mean():.4f}; {seconds:.0f} CPU seconds",
             flush=True,
         )
 

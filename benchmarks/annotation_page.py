@@ -51,7 +51,7 @@ def measure(quick: bool) -> Iterator[Finding]:
     yield Finding(f"{title}: median", within[0], "ms", details=details)
     yield Finding(f"{title}: 99 of 100 within", within[1], "ms", high=MOST_P99)
     # What a busy machine does not change.
-    yield Finding(f"{title}: processor time of an answer", used, "ms")
+    yield Finding(f"{title}: CPU time of an answer", used, "ms")
 
 
 def prepare(

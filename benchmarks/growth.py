@@ -1,6 +1,6 @@
 """How the cost of linear SPLMLL grows: with rows, labels, landmarks and workers.
 
-Growth is the slope of log processor seconds against log size: 1 means that twice as much takes
+Growth is the slope of log CPU seconds against log size: 1 means that twice as much takes
 twice as long. Every fit runs in a process of its own, so that its peak memory can be told. Rows are
 streamed from a file; "pass" is the part that looks at rows, and the rest of a fit does not depend
 on their number.

@@ -1,7 +1,7 @@
 """How long ``import splmll`` and ``splmll --help`` take, beside ``import sklearn``.
 
 Each runs in a process of its own, by turns; the start of Python alone is taken off. Times are
-processor seconds of the children.
+CPU seconds of the children.
 """
 
 from __future__ import annotations

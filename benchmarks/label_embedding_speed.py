@@ -1,7 +1,7 @@
 """Label-space reduction beside one multi-output ridge of scikit-learn, and how its cost grows.
 
 Prints how many ridge fits a fit of each method costs on data the size of espgame, and the slopes of
-log cost against log rows and log labels. One thread; times are processor seconds, which other work
+log cost against log rows and log labels. One thread; times are CPU seconds, which other work
 on the machine disturbs least, the shortest of several called by turns.
 """
 

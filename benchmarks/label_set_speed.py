@@ -2,7 +2,7 @@
 
 Prints how many times as fast ours are: fit plus ``predict_proba`` for label powerset, fit plus
 ``predict`` for RAkEL, whose counterpart gives no probabilities. Both RAkELs use the same groups of
-labels, and times are processor seconds on one thread, by turns in one run. The last column is the
+labels, and times are CPU seconds on one thread, by turns in one run. The last column is the
 share of equal outputs: labels with exactly half of the votes are predicted by ours alone. Neither
 side can make a base learner itself faster: where its fit takes nearly all the time, as with trees
 or logistic regression on many rows, both cost nearly the same.

@@ -2,7 +2,7 @@
 
 Protocol: Mulan's standard split (espgame-densehue has none: a seeded random tenth of the rows is
 the test part). Nothing is tuned on test rows; thresholds are tuned on out-of-fold training scores
-(micro-F1) unless another rule is named. Means and standard deviations over seeds; processor seconds
+(micro-F1) unless another rule is named. Means and standard deviations over seeds; CPU seconds
 of a fit on one thread.
 
     python -m benchmarks.landmark_quality defaults --data emotions yeast --seeds 5

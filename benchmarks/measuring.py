@@ -1,7 +1,7 @@
 """What all benchmarks share: timing by turns, peak memory, slopes, findings and the command.
 
 A script has one function ``measure(quick)`` that yields findings; :func:`main` makes a command of
-it. Times are processor seconds of one thread, which other work on the machine disturbs least.
+it. Times are CPU seconds of one thread, which other work on the machine disturbs least.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def in_own_process(
     -------
     measured : dict
         ``peak_bytes`` of resident memory during the work, ``before_bytes`` when it began,
-        ``seconds`` of processor time, and what the work returned.
+        ``seconds`` of CPU time, and what the work returned.
     """
     if quick:
         return measured_work(module, function, arguments)

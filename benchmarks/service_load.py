@@ -101,7 +101,7 @@ def single_rows(folder: Path, bodies: Path, size: str) -> Iterator[Finding]:
     yield Finding(f"{title}: median", joined["p50"], "ms")
     yield Finding(f"{title}: 99 of 100 within", joined["p99"], "ms", high=MOST_P99)
     # What a busy machine does not change.
-    yield Finding(f"{title}: processor time of an answer", joined["processor_ms"], "ms")
+    yield Finding(f"{title}: CPU time of an answer", joined["processor_ms"], "ms")
     yield Finding(
         f"{title}: joined over one by one", rate / alone, "times the rate", details=single
     )
@@ -137,7 +137,7 @@ def soak(folder: Path, bodies: Path, quick: bool) -> Iterator[Finding]:
     yield Finding(f"{title}: errors", found["errors"], high=0)
     yield Finding(f"{title}: median", p50, "ms")
     yield Finding(f"{title}: 99 of 100 within", p99, "ms", high=MOST_P99)
-    yield Finding(f"{title}: processor time of an answer", 1000 * used / answered, "ms")
+    yield Finding(f"{title}: CPU time of an answer", 1000 * used / answered, "ms")
     yield Finding(
         f"{title}: memory at the end over that after a tenth",
         memory[-1] / memory[0],

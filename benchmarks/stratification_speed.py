@@ -2,7 +2,7 @@
 
 LD is the mean difference between the odds of a label in a fold and in all data, LPD the same for
 pairs of labels that occur together (Sechidis et al. 2011, Szymanski and Kajdanowicz 2017).
-Times are processor seconds of one thread, which other work on the machine disturbs least.
+Times are CPU seconds of one thread, which other work on the machine disturbs least.
 """
 
 from __future__ import annotations

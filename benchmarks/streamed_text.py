@@ -82,7 +82,7 @@ def compare(name: str) -> Iterator[Finding]:
 
 
 def timed(call: Callable[[], Any]) -> tuple[Any, float]:
-    """Return what a call returns, and its processor seconds."""
+    """Return what a call returns, and its CPU seconds."""
     start = time.process_time()
     found = call()
     return found, time.process_time() - start

@@ -111,6 +111,7 @@ html_theme_options = {
 }
 # Pages without others below them have nothing to list at their side.
 html_sidebars = {page: [] for page in ("index", "tutorial", "which_method", "method")}
+html_sidebars["benchmark"] = []  # room for its tables and figures
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 suppress_warnings = ["config.cache"]  # sphinx-gallery's settings hold objects

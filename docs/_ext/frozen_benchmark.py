@@ -1,12 +1,14 @@
 """The page of the open benchmark, made from the frozen results while the documentation is built.
 
 What ``splmll benchmark`` writes into its own page becomes Markdown, which ``benchmark.md``
-includes. So the documentation cannot say anything that the table does not.
+includes: the losses first, then the rest. So the documentation cannot say anything that the table
+does not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -29,24 +31,24 @@ def setup(app: Sphinx) -> dict[str, Any]:
 
 
 def write(folder: Path) -> None:
-    """Write ``benchmark.md`` and its figures."""
+    """Write ``losses.md``, ``benchmark.md`` and the figures."""
     folder.mkdir(exist_ok=True)
     table = frozen_results()
     standing = main_standing(table)
     figures = all_figures(standing)
     main, searched = (Benchmark(folder, searched=each, known=table) for each in (False, True))
-    lines = [
-        lead(standing),
+    price = [
+        "## What it costs",
         "",
-        f"What it costs on two cores: the main table has {main.price(2)}; the searched one "
-        f"{searched.price(2)}.",
-        "",
+        f"The main table has {main.price(2)}; the table with a search has {searched.price(2)}.",
     ]
-    for section in benchmark_sections(table, standing, figures):
-        lines += [f"### {section.title}", ""]
-        for part in section.parts:
-            lines += [*_markdown(part, folder, figures), ""]
-    _keep(folder / "benchmark.md", "\n".join(lines))
+    losses, *others = (
+        [f"## {section.title}", ""]
+        + [line for part in section.parts for line in (*_markdown(part, folder, figures), "")]
+        for section in benchmark_sections(table, standing, figures)
+    )
+    _keep(folder / "losses.md", "\n".join([lead(standing), "", *losses]))
+    _keep(folder / "benchmark.md", "\n".join([*chain(*others), *price]))
 
 
 def _markdown(part: Part, folder: Path, figures: dict[str, tuple[Any, str]]) -> Sequence[str]:

@@ -233,9 +233,9 @@ def test_the_three_facts_are_told_of_a_partial_table_and_what_it_lacks() -> None
     values["flags", "LP"] = 0.99
     values["yeast", "BR"] = 0.5
     rank, front, beaten = Standing(table_of(values)).goals()
-    assert rank.found == "average rank 1.00, place 1 of 3 over 2 sets"
-    assert front.found == "on the front of 1 of 2 sets on which it was run: scene"
-    assert beaten.found.startswith("significantly better than 0 of 2 methods; over 2 sets no")
+    assert rank.found == "average rank 1.00, place 1 of 3 over 2 data sets"
+    assert front.found == "on the front of 1 of 2 data sets on which it was run: scene"
+    assert beaten.found.startswith("significantly better than 0 of 2 methods; over 2 data sets no")
     assert not any(goal.holds for goal in (rank, front, beaten))  # not of sixteen sets
     text = summary(Standing(table_of(values)))
     assert all(goal.found in text for goal in (rank, front, beaten))
@@ -273,8 +273,8 @@ def test_the_page_begins_with_what_is_lost(tmp_path: Path) -> None:
     titles = [part.split("</h2>")[0] for part in page.split("<h2>")[1:]]
     assert titles[0] == "Where SPL-MLL is not the best"
     assert "Not run yet: emotions" in page
-    assert {"ranks.pdf", "duels.svg", "price.png", "gains.pdf", "results.csv.gz"} <= set(files)
-    assert summary(Standing(table)).startswith("SPL-MLL is not the best on 15 of 15")
+    assert {"ranks.pdf", "duels.svg", "cost.png", "gains.pdf", "results.csv.gz"} <= set(files)
+    assert summary(Standing(table)).startswith("SPL-MLL is not the best in 15 of 15")
 
 
 def test_the_searched_table_is_shown_before_our_method_is_in_it(tmp_path: Path) -> None:

@@ -105,7 +105,7 @@ class LimitedProcess(AbstractContextManager):
         *arguments : object
             What it is called with; they travel as copies.
         time_limit, processor_limit : float, optional
-            Seconds it may take, and seconds of processor time over all its threads and children;
+            Seconds it may take, and seconds of CPU time over all its threads and children;
             they count from when function and arguments have arrived.
         memory_limit : float, optional
             Megabytes that the process and its children may hold together, all they have imported
@@ -205,7 +205,7 @@ class LimitedProcess(AbstractContextManager):
                 words = f"held {held:.0f} MB of memory, more than the {memory_limit:g} MB allowed"
                 raise CallFailed("memory", words)
             if processor_limit is not None and _processor_seconds(pid) - spent > processor_limit:
-                words = f"took more than {processor_limit:g} seconds of processor time"
+                words = f"took more than {processor_limit:g} seconds of CPU time"
                 raise CallFailed("timeout", words)
 
     def _obituary(self) -> CallFailed:
@@ -271,7 +271,7 @@ def _resident_mb(pid: int) -> float:
 
 
 def _processor_seconds(pid: int) -> float:
-    """Return the processor time that a process and its living children have taken."""
+    """Return the CPU time that a process and its living children have taken."""
     return _total(pid, lambda process: sum(process.cpu_times()[:2]))  # user and system
 
 

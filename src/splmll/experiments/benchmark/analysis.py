@@ -1,7 +1,7 @@
-"""What the benchmark's table says: ranks, tests, wins and losses, the price, where landmarks pay.
+"""What the benchmark's table says: ranks, tests, wins and losses, cost, where landmarks pay off.
 
 Every function takes the tidy table of :func:`splmll.experiments.benchmark.frozen_results`. A cell
-that did not finish is ranked last; a method that was not run on some of the sets is not ranked.
+that did not finish is ranked last; a method that was not run on all data sets is not ranked.
 """
 
 from __future__ import annotations
@@ -18,27 +18,33 @@ from splmll.experiments.benchmark.control import CONTROL
 from splmll.experiments.benchmark.sets import SETS
 from splmll.experiments.statistics import LEVEL, Ranks, largest_complete, nemenyi_test
 from splmll.metrics import MEASURES, PAPER_MEASURES
+from splmll.words import counted
 
 REFERENCE = "SPL-MLL"
-# What the project wants of its own method.
+# Goals of the project for its own method.
 WANTED_FRONTS, WANTED_BEATEN = 10, 15
 
 
 @dataclass(frozen=True)
 class Goal:
-    """One thing that the project wants of its own method.
+    """A goal of the project for its own method.
 
     Attributes
     ----------
     wanted, found : str
-        What is wanted, and what the table says.
+        The goal, and what the table says.
     holds : bool
-        Whether that is enough.
+        Whether the goal is reached.
     """
 
     wanted: str
     found: str
     holds: bool
+
+    @property
+    def verdict(self) -> str:
+        """Whether it is reached, in a word or two."""
+        return "reached" if self.holds else "not reached"
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,7 +225,7 @@ class Standing:
         return frame.sort_values("rank", ascending=False, kind="stable", ignore_index=True)
 
     def front(self, data: str, measure: str = "average_precision") -> list[str]:
-        """Return the methods that no other one beats on a set at the same price, cheapest first.
+        """Return the Pareto front of a data set, the cheapest method first.
 
         Parameters
         ----------
@@ -268,13 +274,13 @@ class Standing:
         return gains
 
     def goals(self) -> list[Goal]:
-        """Return what the project wants of its own method, and what the table says of it.
+        """Return the goals of the project for its own method, and whether they are reached.
 
         Returns
         -------
         goals : list of Goal
-            The average rank, the number of sets on whose Pareto front it is, and the number of
-            methods that it beats significantly. A partial table reaches none of them for sure.
+            For the average rank, the number of data sets on whose Pareto front the method is, and
+            the number of methods it beats significantly. A partial table cannot reach the first.
         """
         average, fronts = self.average["all"], self.fronts_of_reference()
         beaten, n_others = int(self.against()["beaten"].sum()), len(average) - 1
@@ -282,20 +288,20 @@ class Standing:
         first = str(average.index[0])
         ahead = "" if place == 1 else f" ({first} has {average.iloc[0]:.2f})"
         possible = 2.0 ** (1 - len(self.data)) * n_others < LEVEL
-        n_sets = _sets_in_words(len(self.data))
+        n_sets = counted(len(self.data), "data set")
         so_few = "" if possible else f"; over {n_sets} no difference could be"
         n_ran = int(self.attempted[self.reference].sum())
         return [
             Goal(
-                f"the best average rank over all {len(SETS)} sets",
+                f"the best average rank over all {len(SETS)} data sets",
                 f"average rank {average[self.reference]:.2f}, place {place} of {len(average)} over "
                 f"{n_sets}{ahead}",
                 place == 1 and len(self.data) >= len(SETS),
             ),
             Goal(
-                "on the Pareto front of average precision and processor time on at least "
-                f"{WANTED_FRONTS} sets",
-                f"on the front of {len(fronts)} of {_sets_in_words(n_ran)} on which it was run"
+                "on the Pareto front of average precision and CPU time on at least "
+                f"{WANTED_FRONTS} data sets",
+                f"on the front of {len(fronts)} of {counted(n_ran, 'data set')} on which it was run"
                 + (f": {', '.join(fronts)}" if fronts else ""),
                 len(fronts) >= WANTED_FRONTS,
             ),
@@ -344,10 +350,6 @@ def _without_control(frame: pd.DataFrame) -> pd.DataFrame:
     """The columns of all methods but the control, unless it is the only one."""
     others = frame.drop(columns=CONTROL, errors="ignore")
     return frame if others.columns.empty else others
-
-
-def _sets_in_words(count: int) -> str:
-    return f"{count} set{'s' if count != 1 else ''}"
 
 
 def _wilcoxon(one: pd.Series, other: pd.Series) -> float:

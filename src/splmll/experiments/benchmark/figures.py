@@ -28,10 +28,10 @@ _BESIDE = (
 
 
 def rank_figure(standing: Standing) -> Figure:
-    """Draw average ranks, overall and by measure; the shade ends a critical difference off."""
+    """Draw average ranks, overall and by measure; the shaded band is a critical difference wide."""
     average = standing.average
     columns = ["all", *PAPER_MEASURES]
-    figure, axes = _subplots(1, len(columns), 13.0, 1.1 + 0.2 * len(average))
+    figure, axes = _subplots(1, len(columns), 10.0, 1.1 + 0.2 * len(average))
     places = np.arange(len(average))
     for column, ax in zip(columns, axes[0]):
         ranks = average[column]
@@ -41,9 +41,9 @@ def rank_figure(standing: Standing) -> Figure:
         colours = [OURS if name == standing.reference else OTHERS for name in average.index]
         ax.hlines(places, 1, ranks, color="#d5dbe0", linewidth=0.8)
         ax.scatter(ranks, places, c=colours, s=22, zorder=3)
-        ax.set_title("All measures" if column == "all" else MEASURES[column].title, fontsize=9)
+        ax.set_title("All measures" if column == "all" else MEASURES[column].title, fontsize=8.5)
         ax.set_xlim(1, len(average))
-        ax.set_yticks(places, [] if column != "all" else average.index, fontsize=7.5)
+        ax.set_yticks(places, [] if column != "all" else average.index, fontsize=8.5)
         ax.tick_params(axis="x", labelsize=7.5)
         ax.set_ylim(len(average) - 0.4, -0.6)
         ax.spines[["top", "right", "left"]].set_visible(False)
@@ -70,7 +70,8 @@ def duel_figure(standing: Standing) -> Figure:
     for text in ax.set_yticks(places, names, fontsize=7.5) and ax.get_yticklabels():
         plain_text(text)
     ax.set_ylim(len(duels) - 0.4, -0.6)
-    ax.set_xlabel(f"sets and measures on which {standing.reference} loses, ties, wins", fontsize=9)
+    words = f"data sets and measures on which {standing.reference} loses, ties, wins"
+    ax.set_xlabel(words, fontsize=9)
     ax.legend(ncols=3, frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(0, 1.0))
     ax.spines[["top", "right"]].set_visible(False)
     return figure
@@ -116,8 +117,8 @@ def name_points(ax: Any, x: Any, y: Any, names: Sequence[str], size: float) -> N
         taken.append(best[2])
 
 
-def price_figure(standing: Standing, measure: str = "average_precision") -> Figure:
-    """Draw accuracy against processor time on every set, with the front of what is worth it."""
+def cost_figure(standing: Standing, measure: str = "average_precision") -> Figure:
+    """Draw accuracy against CPU time on every data set, with the Pareto front."""
     sets = list(standing.attempted.index)
     n_columns = min(4, int(np.ceil(np.sqrt(len(sets)))))
     n_rows = -(-len(sets) // n_columns)
@@ -153,18 +154,18 @@ def price_figure(standing: Standing, measure: str = "average_precision") -> Figu
         name_points(ax, seconds[front].clip(lower=1e-3), values[front], front, 5.5)
     handles, names = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside upper left", frameon=False, fontsize=8)
-    figure.supxlabel("processor seconds for fit and prediction", fontsize=9)
+    figure.supxlabel("CPU seconds for fit and prediction", fontsize=9)
     figure.supylabel(MEASURES[measure].title, fontsize=9)
     return figure
 
 
 def gain_figure(standing: Standing, measure: str = "average_precision") -> Figure:
-    """Draw what landmarks gain against what the labels of a set are like."""
+    """Draw what landmarks gain against properties of the labels."""
     gains = standing.gains(measure)
     titles = {
-        "labels": "number of labels",
-        "cardinality": "labels of a row",
-        "correlation": "largest correlation of a label, mean",
+        "labels": "labels",
+        "cardinality": "labels per row",
+        "correlation": "mean of each label's largest correlation",
     }
     figure, axes = _subplots(1, 3, 11.0, 3.6)
     for (column, title), ax in zip(titles.items(), axes[0]):
@@ -187,21 +188,20 @@ def gain_figure(standing: Standing, measure: str = "average_precision") -> Figur
 
 
 CAPTIONS = {
-    "ranks": "Average ranks over {sets} sets among {methods} methods, all measures and each of the "
-    "five; 1 is best. What lies in the shade is within a critical difference (Nemenyi, 5%) of the "
-    "best.",
-    "duels": "{reference} against every other method: sets and measures lost, tied and won, the "
-    "hardest opponent on top. A star marks methods that it beats significantly (Wilcoxon over sets "
-    "with Holm's correction, 5%).",
-    "price": "Average precision against processor seconds on every set. The line is the front: "
-    "every method on it is better than all that are as fast. The lowest methods are cut off.",
-    "gains": "What landmarks gain: average precision of SPL-MLL less that of the same embedding in "
-    "which every label keeps its own prediction, against what the labels are like.",
+    "ranks": "Average ranks of {methods} methods over {sets} data sets, for all measures and for "
+    "each of the five; 1 is best. The shaded band is a critical difference wide (Nemenyi, 5%).",
+    "duels": "{reference} against every other method: combinations of data set and measure lost, "
+    "tied and won, the hardest opponent on top. A star marks methods that {reference} beats "
+    "significantly (Wilcoxon over data sets with Holm's correction, 5%).",
+    "cost": "Average precision against CPU seconds. The line is the Pareto front: every method on "
+    "it is better than all that are at least as fast. The lowest methods are cut off.",
+    "gains": "What landmarks gain in average precision, compared with the same embedding in which "
+    "every label keeps its own prediction, against properties of the labels.",
 }
 
 
 def all_figures(standing: Standing) -> dict[str, tuple[Figure, str]]:
-    """Return the figures with their captions, by name.
+    """Return the figures and their captions by name.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def all_figures(standing: Standing) -> dict[str, tuple[Figure, str]]:
     made: dict[str, Any] = {
         "ranks": rank_figure,
         "duels": duel_figure,
-        "price": price_figure,
+        "cost": cost_figure,
         "gains": gain_figure,
     }
     if standing.gains().empty:

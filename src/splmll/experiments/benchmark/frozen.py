@@ -61,7 +61,7 @@ def frozen_results(path: str | os.PathLike[str] | None = None) -> pd.DataFrame:
     -------
     table : DataFrame
         Columns data, method, measure, rule ("scores", "tuned" or "own"), seed, value, search,
-        status, seconds (of processor time for fit and prediction), memory_mb, n_train, n_test and
+        status, seconds (of CPU time for fit and prediction), memory_mb, n_train, n_test and
         versions.
 
     Examples

@@ -1,4 +1,4 @@
-"""The benchmark's page and figures: what is lost first, then ranks, duels, the price, the gains.
+"""The benchmark's page and figures: losses first, then ranks, duels, cost and gains.
 
 :func:`write_benchmark` writes them into a folder; a table of results is all it needs.
 """
@@ -31,12 +31,14 @@ from splmll.experiments.report.page import (
 )
 from splmll.experiments.tables import NOT_DONE
 from splmll.metrics import MEASURES, PAPER_MEASURES
+from splmll.words import counted
 
 TITLE = "The open multi-label benchmark"
 FIGURE_FORMATS = (".pdf", ".svg", ".png")
 DOTS_PER_INCH = 200
-MOST_LOST = 30
-WHY_NOT = {**NOT_DONE, LEFT_OUT: "was left out: far too slow"}
+MOST_LOST = 30  # in the printed summary
+FEW_LOST = 12  # more are folded away on the page
+WHY_NOT = {**NOT_DONE, LEFT_OUT: "left out: far too slow"}
 
 
 def write_benchmark(
@@ -120,15 +122,15 @@ def benchmark_sections(
         sections.append(Section(title, [Text(lead(everywhere)), _rank_table(everywhere)]))
     if "duels" in figures:
         sections.append(Section("Wins and losses", [_figure(figures, "duels")]))
-    sections.append(Section("Accuracy and its price", [_figure(figures, "price")]))
+    sections.append(Section("Accuracy and cost", [_figure(figures, "cost")]))
     if "gains" in figures:
         parts = [_figure(figures, "gains"), _gain_table(standing)]
-        sections.append(Section("Where landmarks pay", parts))
+        sections.append(Section("Where landmarks pay off", parts))
     sections.append(Section("Every number", _number_parts(table, standing)))
     with_search = table[table["search"] == "grid"]
     if standing.search == "none" and len(with_search):
         searched = main_standing(with_search)
-        words = "Every method with the same search for settings inside the training rows."
+        words = "Every method has the same search for settings, inside the training rows."
         told = [Text(words), _rank_table(searched), *map(Text, missing(searched))]
         sections.append(Section("With a search", told))
     sections.append(Section("How it was measured", _conditions(table, standing, conditions)))
@@ -149,10 +151,13 @@ def summary(standing: Standing) -> str:
     """
     lost = standing.lost()
     n_cells = len(standing.ranks_by_cell)
-    where = f"of {n_cells} sets and measures ({len(standing.methods)} methods)"
-    lines = [f"{standing.reference} is not the best on {len(lost)} {where}:"]
+    where = (
+        f"of {n_cells} combinations of data set and measure, "
+        f"among {counted(len(standing.methods), 'method')}"
+    )
+    lines = [f"{standing.reference} is not the best in {len(lost)} {where}:"]
     if lost.empty:
-        lines = [f"{standing.reference} is the best on all {where}."]
+        lines = [f"{standing.reference} is the best in all {where}."]
     for line in lost.head(MOST_LOST).to_dict("records"):
         lines.append(
             f"  {line['data']}, {MEASURES[line['measure']].title}: rank {line['rank']:g}, "
@@ -161,9 +166,9 @@ def summary(standing: Standing) -> str:
     if len(lost) > MOST_LOST:
         lines.append(f"  ... and {len(lost) - MOST_LOST} more")
     if standing.reference == REFERENCE:
-        lines += ["", "What is wanted of it, and what came out:"]
+        lines += ["", "Goals:"]
         for goal in standing.goals():
-            lines += [f"  {goal.wanted}:", f"    {'yes' if goal.holds else 'no'}, {goal.found}"]
+            lines += [f"  {goal.wanted}:", f"    {goal.verdict}: {goal.found}"]
     lines += ["", f"Average ranks over {', '.join(standing.data)}:"]
     for name, rank in standing.average["all"].items():
         lines.append(f"  {rank:6.2f}  {name}")
@@ -172,7 +177,7 @@ def summary(standing: Standing) -> str:
 
 
 def missing(standing: Standing) -> list[str]:
-    """Return in plain words what a partial table lacks: sets, and methods that are not ranked.
+    """Return in plain words what a partial table lacks, and which methods are not ranked.
 
     Parameters
     ----------
@@ -192,14 +197,16 @@ def missing(standing: Standing) -> list[str]:
     told = (
         ("Not run yet", never),
         ("Not ranked, because too few methods were run there", few),
-        ("Not ranked, because they were not run on all these sets", unranked),
+        ("Not ranked, because they were not run on all these data sets", unranked),
     )
     return [f"{words}: {', '.join(names)}." for words, names in told if names]
 
 
 def lead(standing: Standing) -> str:
     """Return the outcome in one sentence or two."""
-    words = f"{len(standing.methods)} methods on {len(standing.data)} data sets."
+    words = (
+        f"{counted(len(standing.methods), 'method')} on {counted(len(standing.data), 'data set')}."
+    )
     if standing.reference == REFERENCE:
         found = "; ".join(goal.found for goal in standing.goals())
         return f"{words} {standing.reference}: {found}."
@@ -221,21 +228,20 @@ def _lost_parts(standing: Standing) -> list[Part]:
         for line in lost.to_dict("records")
     ]
     header = ["data", "measure", standing.reference, "rank", "best method", "its value"]
-    table = Table(header, rows, "Worst rank first. Labels by the rule that is tuned for all.")
+    table = Table(header, rows, "Worst rank first, under the tuned rule.")
+    n_cells = len(standing.ranks_by_cell)
     parts: list[Part] = [
         Text(
-            f"On {len(lost)} of {len(standing.ranks_by_cell)} sets and measures another method is "
-            "better."
+            f"Another method is better in {len(rows)} of {n_cells} combinations of data set and "
+            "measure."
         ),
-        table if len(rows) <= MOST_LOST else Folded("All of them", [table]),
+        table if len(rows) <= FEW_LOST else Folded(f"All {len(rows)}", [table]),
     ]
     if standing.reference == REFERENCE:
-        parts.append(Heading("What we want of it"))
-        parts += [
-            Text(f"{goal.wanted[0].upper()}{goal.wanted[1:]}: {'yes' if goal.holds else 'no'}, "
-                 f"{goal.found}.")
-            for goal in standing.goals()
-        ]  # fmt: skip
+        parts.append(Heading("Goals"))
+        header = ["goal", "", "found"]
+        rows = [[goal.wanted, goal.verdict, goal.found] for goal in standing.goals()]
+        parts.append(Table(header, rows))
     return parts
 
 
@@ -254,7 +260,8 @@ def _rank_table(standing: Standing) -> Table:
     return Table(
         ["method", *titles],
         [[str(name), *line] for name, line in zip(shown.index, shown.to_numpy())],
-        f"Average rank over {', '.join(standing.data)}; what did not finish is ranked last.{words}",
+        f"Average rank over {', '.join(standing.data)}. Cells that did not finish are ranked last."
+        f"{words}",
         best,
     )
 
@@ -274,14 +281,14 @@ def _gain_table(standing: Standing) -> Table:
     ]
     header = ["data", *(f"{MEASURES[name].title} {MEASURES[name].arrow}" for name in measures)]
     caption = (
-        "SPL-MLL with every label alone, then with landmarks: the same embedding, defaults, labels "
-        "by the tuned rule. The largest gain in average precision first."
+        "SPL-MLL with every label alone, then with landmarks: the same embedding and the same "
+        "defaults, under the tuned rule. The largest gain in average precision comes first."
     )
     return Table(header, rows, caption)
 
 
 def _number_parts(table: pd.DataFrame, standing: Standing) -> list[Part]:
-    """One folded table for each set: the five measures, labels by both rules, time and memory."""
+    """One folded table for each data set: the measures under both rules, time and memory."""
     own = Standing(table, rule="own", search=standing.search, reference=standing.reference)
     parts: list[Part] = []
     memory = table.groupby(["data", "method"])["memory_mb"].max()
@@ -301,9 +308,9 @@ def _number_parts(table: pd.DataFrame, standing: Standing) -> list[Part]:
             line += [_number(standing.seconds.loc[data, name], 1), _number(memory[data, name], 0)]
             rows.append([str(name), *line])
         titles = [f"{MEASURES[name].title} {MEASURES[name].arrow}" for name in PAPER_MEASURES]
-        own_titles = ["own rule: Hamming ↓", "Micro-F1 ↑", "Macro-F1 ↑"]
-        caption = "Sorted by average precision. Labels by the tuned rule, then by the method's own."
-        header = ["method", *titles, *own_titles, "processor s", "MB"]
+        own_titles = ["own rule: Hamming loss ↓", "Micro-F1 ↑", "Macro-F1 ↑"]
+        caption = "By average precision. Labels under the tuned rule, then under the method's own."
+        header = ["method", *titles, *own_titles, "CPU s", "MB"]
         parts.append(Folded(_set_words(data, table), [Table(header, rows, caption)]))
     return parts
 
@@ -318,7 +325,7 @@ def _set_words(data: str, table: pd.DataFrame) -> str:
     )
     return (
         f"{data}: {n_train:,} training and {n_test:,} test rows ({known.split} split), "
-        f"{known.n_features:,} features, {known.n_labels:,} labels, {known.cardinality:.2f} of a "
+        f"{known.n_features:,} features, {known.n_labels:,} labels, {known.cardinality:.2f} per "
         "row"
     )
 
@@ -327,7 +334,7 @@ def _conditions(table: pd.DataFrame, standing: Standing, conditions: str) -> lis
     parts: list[Part] = [Text(conditions)] if conditions else []
     ran = standing.attempted.sum(axis=1)
     words = ", ".join(f"{name} {count}" for name, count in ran.items())
-    parts.append(Text(f"Methods that were run on each set: {words}."))
+    parts.append(Text(f"Number of methods run on each data set: {words}."))
     unfinished = standing.unfinished
     if len(unfinished):
         rows = [
@@ -337,7 +344,7 @@ def _conditions(table: pd.DataFrame, standing: Standing, conditions: str) -> lis
         parts.append(Folded("Cells that did not finish", [Table(["data", "method", "why"], rows)]))
     versions = table["versions"].value_counts()
     rows = [[str(words), str(count)] for words, count in versions.items()]
-    parts.append(Folded("Versions", [Table(["versions", "lines of the table"], rows)]))
+    parts.append(Folded("Versions", [Table(["versions", "rows of the table"], rows)]))
     return parts
 
 

@@ -309,20 +309,20 @@ class Benchmark:
         return " ".join(
             [
                 _protocol(self).describe(),
-                "Dense features are standardised by the training rows; sparse ones and those of 0 "
-                "and 1 stay as they are.",
+                "Dense features are standardised on the training rows; sparse ones and those of 0 "
+                "and 1 are left as they are.",
                 SEARCH.describe() if self.searched else "Every method has its default settings.",
                 *(
                     f"Left out: {n}, because {why}."
                     for n, why in ON_REQUEST.items()
                     if n not in self.methods
                 ),
-                "Labels by the tuned rule: a second fit without a fifth of the training rows (at "
-                "least 60), cut at one threshold for all labels, the best for micro-F1 on them. "
-                "Labels by the own rule: what the method itself predicts.",
-                f"A cell may take {self.processor_limit:g} seconds of processor time, both fits "
-                f"together, and {self.memory_limit:g} MB; what does not finish is ranked last, and "
-                "so is what was not tried because it would take far longer.",
+                "Tuned rule: a second fit leaves out a fifth of the training rows (at least 60); "
+                "one threshold for all labels, the best for micro-F1 on these rows, is applied to "
+                "its scores. Own rule: the method's own predictions.",
+                f"A cell may take {self.processor_limit:g} CPU seconds for both fits together, and "
+                f"{self.memory_limit:g} MB. Cells that do not finish are ranked last, and so are "
+                "cells that were left out because they would take far longer.",
                 *([f"Not installed here: {', '.join(absent)}."] if absent else []),
             ]
         )
@@ -331,7 +331,7 @@ class Benchmark:
 class _Cells(Experiment):
     """Cells of a benchmark as an experiment, in the order of a plan, or a share of their rows."""
 
-    # Threads that wait for each other take processor time: on a busy machine, SPL-MLL (linear) with
+    # Threads that wait for each other take CPU time: on a busy machine, SPL-MLL (linear) with
     # a search took 136 seconds on genbase with two of them, and 11 with one.
     n_threads = 1
 

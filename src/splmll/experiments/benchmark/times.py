@@ -27,7 +27,7 @@ LONG_ENOUGH = 60.0
 
 
 class CellTimes:
-    """Measured processor seconds of cells, and guesses for others.
+    """Measured CPU seconds of cells, and guesses for others.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class CellTimes:
             self.learn(cell["data"], cell["method"], cell["status"], cell["seconds"])
 
     def learn(self, data: str, method: str, status: str, seconds: float) -> None:
-        """Take in a cell that ended, with its status and the processor seconds of its first fit."""
+        """Take in a cell that ended, with its status and the CPU seconds of its first fit."""
         taken = self._limit if status == "timeout" else seconds
         if np.isfinite(taken):
             measured = self._seconds.setdefault(method, {})
@@ -70,7 +70,7 @@ class CellTimes:
         return data in self._seconds.get(method, {})
 
     def guess(self, data: str, method: str) -> float:
-        """Return the processor seconds that a method takes on a set, measured or guessed."""
+        """Return the CPU seconds that a method takes on a set, measured or guessed."""
         measured = self._seconds.get(method, {})
         if data in measured:
             return measured[data]
