@@ -33,6 +33,7 @@ from splmll.plots import ConvergenceDisplay, LabelCooccurrenceDisplay, LandmarkH
 
 SEED = 0
 FEW = 7  # landmarks of the second model: half of the labels
+WITH_FEW = f"{FEW} landmarks"
 EXPLAINED_ROW = 0  # the test row that is explained
 TUNED = "micro_f1"  # the default rule of SPLMLL
 
@@ -51,7 +52,7 @@ def models() -> list[tuple[str, str, Any]]:
     half, tuned = "0.5", "tuned"
     return [
         ("SPLMLL", tuned, landmark_model()),
-        (f"{FEW} landmarks", tuned, landmark_model(n_landmarks=FEW)),
+        (WITH_FEW, tuned, landmark_model(n_landmarks=FEW)),
         ("published", "0.4", PublishedSPLMLL(random_state=SEED)),
         ("BR", half, BinaryRelevance()),
         ("BR", tuned, BinaryRelevance(threshold=TUNED)),
@@ -60,8 +61,8 @@ def models() -> list[tuple[str, str, Any]]:
     ]
 
 
-def train(X, Y, X_test, Y_test) -> tuple[SPLMLL, PublishedSPLMLL, pd.DataFrame]:
-    """Fit everything under one progress bar; return SPLMLL, the published system and measures."""
+def train(X, Y, X_test, Y_test) -> tuple[dict[str, Any], pd.DataFrame]:
+    """Fit everything under one progress bar; return the first model of each name, and measures."""
     lines, fitted = [], {}
     columns = (TextColumn("{task.description:<28}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress:
@@ -74,7 +75,7 @@ def train(X, Y, X_test, Y_test) -> tuple[SPLMLL, PublishedSPLMLL, pd.DataFrame]:
             fitted.setdefault(name, model)
             measures = evaluate(Y_test, model.decision_function(X_test), model.predict(X_test))
             lines.append({"method": name, "threshold": rule, **measures, "seconds": seconds})
-    return fitted["SPLMLL"], fitted["published"], pd.DataFrame(lines)
+    return fitted, pd.DataFrame(lines)
 
 
 def path_figure(model: SPLMLL) -> Any:
@@ -167,8 +168,9 @@ def print_results(console: Console, results: pd.DataFrame, model: SPLMLL) -> Non
     console.print(table)
 
 
-def make_page(data, X_test, Y_test, model: SPLMLL, published: PublishedSPLMLL, results) -> str:
+def make_page(data, X_test, Y_test, fitted: dict[str, Any], results) -> str:
     """Put tables and figures into one page."""
+    model, few, published = (fitted[name] for name in ("SPLMLL", WITH_FEW, "published"))
     n_train, n_test = len(data.train), len(data.test)
     protocol = (
         f"Protocol: held-out, Mulan's standard split of yeast, trained on {n_train} rows and "
@@ -206,7 +208,7 @@ def make_page(data, X_test, Y_test, model: SPLMLL, published: PublishedSPLMLL, r
         for name, line in labels.iterrows()
     ]
 
-    explanation = model.explain(X_test[[EXPLAINED_ROW]]).to_frame()
+    explanation = few.explain(X_test[[EXPLAINED_ROW]]).to_frame()
     strongest = explanation.columns[2:]
     strongest = strongest[np.argsort(-explanation[strongest].abs().max().to_numpy())]
     shown = ["score", "base", *strongest[:6]]
@@ -234,10 +236,7 @@ def make_page(data, X_test, Y_test, model: SPLMLL, published: PublishedSPLMLL, r
         Section(
             "The landmarks",
             [
-                Text(
-                    f"{len(model.landmarks_)} of {len(labels)} labels are landmarks, ordered by "
-                    "what their predictions add. All labels are recovered from them."
-                ),
+                Text(f"{model.summary_} The table has the labels in the order of what they add."),
                 Table(
                     ["label", "landmark", "predictability", "representativeness"],
                     landmark_rows,
@@ -246,9 +245,10 @@ def make_page(data, X_test, Y_test, model: SPLMLL, published: PublishedSPLMLL, r
                     "labels that this label alone would explain if it were known.",
                 ),
                 Figure(
-                    LandmarkHeatmapDisplay.from_estimator(model).figure_,
-                    "Which landmark recovers which label. Frames mark each landmark's own label; "
-                    "columns without a frame are recovered from other labels alone.",
+                    LandmarkHeatmapDisplay.from_estimator(few).figure_,
+                    f"The model with {FEW} landmarks: which landmark recovers which label. Frames "
+                    "mark each landmark's own label; columns without a frame are recovered from "
+                    "other labels alone.",
                 ),
             ],
         ),
@@ -268,8 +268,9 @@ def make_page(data, X_test, Y_test, model: SPLMLL, published: PublishedSPLMLL, r
             "Why a row got its labels",
             [
                 Text(
-                    f"Test row {EXPLAINED_ROW}: the base and the contributions of the landmarks "
-                    f"add up to the score; labels are predicted from {model.thresholds_[0]:.3f}. "
+                    f"Test row {EXPLAINED_ROW}, by the model with {FEW} landmarks: the base and "
+                    "the contributions of the landmarks add up to the score; labels are predicted "
+                    f"from {few.thresholds_[0]:.3f}. "
                     + (f"True but not predicted: {', '.join(missed)}." if missed else
                        "No true label was missed.")
                 ),
@@ -320,9 +321,9 @@ def main() -> None:
     console = Console()
     data = load_dataset("yeast")
     X, Y, X_test, Y_test = data.split()
-    model, published, results = train(X, pd.DataFrame(Y, columns=data.label_names), X_test, Y_test)
-    print_results(console, results, model)
-    page = make_page(data, X_test, Y_test, model, published, results)
+    fitted, results = train(X, pd.DataFrame(Y, columns=data.label_names), X_test, Y_test)
+    print_results(console, results, fitted["SPLMLL"])
+    page = make_page(data, X_test, Y_test, fitted, results)
     target = write_page(arguments.out / "demo.html", page)
     console.print(f"Page with figures: {target} ({time.perf_counter() - start:.0f} s in total)")
 

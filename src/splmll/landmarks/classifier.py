@@ -943,7 +943,9 @@ class SPLMLL(CallbackSupportMixin, TransformerMixin, BlockPrediction):
         else:
             lines = [f"{n_landmarks} of {n_labels} labels are landmarks."]
         if np.isinf(self.pull_):
-            lines.append("Each keeps its own prediction: combining them gains nothing.")
+            kept = "as it is" if self.learned_.setting.as_it_is else "rescaled"
+            why = ": combining them gains nothing" if self.pull == "auto" else ""
+            lines.append(f"Each keeps its own prediction, {kept}{why}.")
         if len(self.measures_):
             alone, together = (self.measures_.iloc[k] for k in (0, -1))
             lines.append(
