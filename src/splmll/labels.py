@@ -77,12 +77,8 @@ class LabelFormat:
             return pl.Series(rows, dtype=pl.List(pl.String))
         return rows
 
-    def name_of(self, label: int) -> Any:
-        """Return the name of a label, or its number where it has none."""
-        return int(label) if self.names is None else self.names[label]
-
     def names_of(self, labels: Any) -> np.ndarray:
-        """Return the names of several labels, or their numbers where they have none."""
+        """Return the names of labels, or their numbers where they have none."""
         labels = np.asarray(labels, dtype=np.intp)
         return labels if self.names is None else self.names[labels]
 

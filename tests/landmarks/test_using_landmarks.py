@@ -27,6 +27,26 @@ def numbered() -> SPLMLL:
     return SPLMLL("linear", n_landmarks=4, random_state=0).fit(X, Y)
 
 
+@pytest.mark.parametrize(
+    ("settings", "beginning"),
+    [
+        ({"n_landmarks": 4}, "4 of 8 labels are landmarks. Out of"),
+        ({"n_landmarks": 8}, "All 8 labels are landmarks: every label is needed"),
+        (
+            {"n_landmarks": 4, "pull": np.inf},
+            "4 of 8 labels are landmarks. Each keeps its own prediction, rescaled. Out of",
+        ),
+    ],
+)
+def test_the_summary_says_what_becomes_of_predictions(
+    settings: dict[str, Any], beginning: str
+) -> None:
+    X, Y = make_problem()
+    summary = SPLMLL("linear", random_state=0, **settings).fit(X, Y).summary_
+    assert summary.startswith(beginning)
+    assert ("gains nothing" in summary) == (settings == {"n_landmarks": 8})
+
+
 # recover ---------------------------------------------------------------------------------------
 
 
