@@ -18,6 +18,7 @@ from splmll.datasets.checks import read_bytes
 from splmll.datasets.compressed import unpacked_name
 from splmll.datasets.text_files import PathLike, short
 from splmll.exceptions import DatasetError
+from splmll.words import counted
 
 _MEKA_COUNT = re.compile(r"(?:^|[\s:])-[Cc]\s+(-?\d{1,9})(?!\d)")
 
@@ -101,15 +102,15 @@ def _settle_dispute(
     disputed = attributes[int(np.flatnonzero(mask != _counted(count, len(attributes)))[0])]
     message = (
         f"{xml.name} beside the file and -C {count} in the relation name disagree about the "
-        f"labels: {xml.name} names {int(mask.sum())}, -C {count} means the "
-        f"{'first' if count > 0 else 'last'} {abs(count)} attributes, and {short(disputed)} is a "
-        "label to one of them only; "
+        f"labels: {xml.name} names {counted(int(mask.sum()), 'label')}, but -C {count} means the "
+        f"{'first' if count > 0 else 'last'} {counted(abs(count), 'attribute')}; only one of them "
+        f"makes {short(disputed)} a label; "
     )
     remedy = f"pass labels={str(xml)!r} or label_count={count}"
     if abs(count) != int(mask.sum()):
         raise DatasetError(message + remedy, path=path)
     warnings.warn(
-        f"{path}: {message}taken are those of {xml.name}; {remedy} to choose",
+        f"{path}: {message}using {xml.name}; {remedy} to choose",
         UserWarning,
         stacklevel=5,  # who called read_arff
     )
