@@ -16,7 +16,7 @@ from command_runs import here
 from splmll.catalogue import make_method
 from splmll.datasets import load_dataset
 from splmll.experiments import frozen_results
-from splmll.experiments.benchmark import SETS, Benchmark, benchmark_methods
+from splmll.experiments.benchmark import SETS, Benchmark, benchmark_methods, suite
 from splmll.experiments.benchmark.analysis import Standing, main_standing
 from splmll.experiments.benchmark.control import CONTROL
 from splmll.experiments.benchmark.frozen import (
@@ -381,6 +381,37 @@ def test_long_cells_are_first_tried_with_an_eighth_of_their_rows(
         "memory": ["left out"], "error": ["failed"], "fine": ["done"]
     }  # fmt: skip
     assert [name for name, *_ in notes(log, "begin")].count("memory/0") == 1
+
+
+def test_times_that_grow_fast_are_seen_from_an_eighth_and_a_quarter(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    seconds = {  # of one fit with a share of the rows; two fits may take 1080 seconds
+        "linear": lambda share: 500 * share,
+        "quadratic": lambda share: 900 * share**2,
+        "quadratic but quick": lambda share: 100 * share**2,
+        "too much for an eighth": lambda share: 1200 * share,
+    }
+    ran: list[tuple[float, str]] = []
+
+    def run(self: suite._Cells, *args: object, **how: object) -> pd.DataFrame:
+        lines = []
+        share = self._share
+        for data, method in self._order:
+            if not self._benchmark.wants(data, method):
+                continue
+            ran.append((share, method))
+            taken = seconds[method](share)
+            status = "timeout" if 1.8 * taken > 1080 * share else "done"
+            lines.append((data, method, status, taken))
+        return pd.DataFrame(lines, columns=["data", "method", "status", "processor_seconds"])
+
+    monkeypatch.setattr(suite._Cells, "run", run)
+    own = {name: LogisticRegression() for name in seconds}
+    known = table_of({("emotions", name): 0.5 for name in own}, seconds=50.0)
+    Benchmark(tmp_path, data=["yeast"], methods=[], own=own, known=known).run(1)
+    assert {name for share, name in ran if share == 1} == {"linear", "quadratic but quick"}
+    assert {name for share, name in ran if share == 0.25} == {"linear", "quadratic"}
 
 
 class _TellsItsThreads(LogisticRegression):

@@ -35,13 +35,14 @@ from splmll.experiments.unit import Unit, UnitResult
 from splmll.names import known_name
 from splmll.words import counted
 
-# Processor seconds and megabytes that one cell may take: with its second fit, for the threshold.
+# CPU seconds and megabytes that one cell may take: with its second fit, for the threshold.
 PROCESSOR_LIMIT = 900.0
 MEMORY_LIMIT = 8000.0
 # A cell that would take so many times the limit at least is left out and ranked last.
 HOPELESS = 1.2
-# A long cell that was never measured is first tried with this share of its rows. Times are taken
-# to grow with the rows: if the share exceeds its part of HOPELESS limits, all rows would, too.
+# A long cell that was never measured is first tried with this share of its rows, and with twice as
+# many if its time may grow faster than the rows. If a share exceeds its part of HOPELESS limits, or
+# all rows would with the growth from the first share to the second, the cell is left out.
 PROBE = 1 / 8
 # Cells that are thought to take more than this share of the limit are long. Guesses are often wrong
 # by a factor of two to ten, and to try an eighth is cheap.
@@ -220,7 +221,7 @@ class Benchmark:
 
         Cells that end tell more of what the others will take: one that turns out to be hopeless is
         left out when its turn comes. Those that are thought to be long are first tried with an
-        eighth of their rows.
+        eighth of their rows, and with a quarter if their time may grow faster than the rows.
 
         Parameters
         ----------
@@ -270,12 +271,32 @@ class Benchmark:
         return long & ~plan["left_out"] & ~np.array(ran, dtype=bool)
 
     def _probe(self, plan: pd.DataFrame, n_jobs: int, **how: Any) -> None:
-        """Try cells with a share of their rows, and rule out those that cannot end in time."""
-        tried = _Cells(self, plan, PROBE).run(self.out / "probes", n_jobs, **how)
-        # An error says nothing: an eighth of the rows may lack a label.
-        exceeded = tried[tried["status"].isin(["timeout", "memory"])]
-        for data, method in zip(exceeded["data"], exceeded["method"]):
-            self._times.rule_out(data, method)
+        """Try cells with shares of their rows, and rule out those that cannot end in time."""
+        most = HOPELESS * self.processor_limit / BOTH_FITS
+        first = self._seconds_of_share(plan, PROBE, n_jobs, **how)
+        cells = pd.Series(list(zip(plan["data"], plan["method"])), index=plan.index)
+        may_be_steep = cells.map(lambda cell: first.get(cell, 0.0) / PROBE**2 > most)
+        second = self._seconds_of_share(plan[may_be_steep], 2 * PROBE, n_jobs, **how)
+        for cell, seconds in second.items():
+            doublings = -np.log2(2 * PROBE)
+            if seconds * (seconds / first[cell]) ** doublings > most:
+                self._times.rule_out(*cell)
+
+    def _seconds_of_share(
+        self, plan: pd.DataFrame, share: float, n_jobs: int, **how: Any
+    ) -> dict[tuple[str, str], float]:
+        """Try cells with a share of their rows, rule out what exceeds it, time the others."""
+        if plan.empty:
+            return {}
+        tried = _Cells(self, plan, share).run(self.out / "probes", n_jobs, **how)
+        taken = {}
+        # An error says nothing: a share of the rows may lack a label.
+        for cell in tried.to_dict("records"):
+            if cell["status"] in ("timeout", "memory"):
+                self._times.rule_out(cell["data"], cell["method"])
+            elif cell["status"] == "done":
+                taken[cell["data"], cell["method"]] = cell["processor_seconds"]
+        return taken
 
     def learn(self, data: str, method: str, status: str, seconds: float) -> None:
         """Let a cell of this benchmark that is over improve the guesses of what others take."""
@@ -337,7 +358,7 @@ class _Cells(Experiment):
 
     def __init__(self, benchmark: Benchmark, plan: pd.DataFrame, share: float = 1.0) -> None:
         self._benchmark = benchmark
-        self._whole = share == 1.0
+        self._share = share
         self._order = {pair: place for place, pair in enumerate(zip(plan["data"], plan["method"]))}
         super().__init__(
             benchmark.data,
@@ -346,11 +367,11 @@ class _Cells(Experiment):
                 for name, estimator in benchmark.methods.items()
             ],
             _protocol(benchmark)
-            if self._whole
+            if share == 1.0
             else BenchmarkProtocol(most_train=share, most_test=share),
             preprocessing="suited",
             search=SEARCH if benchmark.searched else "none",
-            processor_limit=benchmark.processor_limit * (1.0 if self._whole else HOPELESS * share),
+            processor_limit=benchmark.processor_limit * (1.0 if share == 1.0 else HOPELESS * share),
             memory_limit=benchmark.memory_limit,
         )
 
@@ -367,7 +388,7 @@ class _Cells(Experiment):
 
     def learn(self, unit: Unit, result: UnitResult) -> None:
         """Let the benchmark know what a unit took."""
-        if self._whole:
+        if self._share == 1.0:
             seconds = result.processor_seconds
             self._benchmark.learn(unit.data_name, unit.method, result.status, seconds)
 
