@@ -277,8 +277,8 @@ class Benchmark:
         cells = pd.Series(list(zip(plan["data"], plan["method"])), index=plan.index)
         may_be_steep = cells.map(lambda cell: first.get(cell, 0.0) / PROBE**2 > most)
         second = self._seconds_of_share(plan[may_be_steep], 2 * PROBE, n_jobs, **how)
+        doublings = -np.log2(2 * PROBE)  # from there to all rows
         for cell, seconds in second.items():
-            doublings = -np.log2(2 * PROBE)
             if seconds * (seconds / first[cell]) ** doublings > most:
                 self._times.rule_out(*cell)
 
