@@ -77,7 +77,7 @@ class Experiment:
     memory_limit : float, optional
         Megabytes that a unit may hold, with all that its process has imported (some 400).
     processor_limit : float, optional
-        Seconds of CPU time that a unit may take: what a busy machine does not change.
+        Seconds of CPU time that a unit may take; a busy machine changes them less than the clock.
 
     Examples
     --------
