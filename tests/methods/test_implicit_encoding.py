@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from splmll.datasets import load_dataset
+from splmll.methods import _ridge
 from splmll.methods.implicit_encoding import FaIE, ImplicitLabelSpace
 from splmll.methods.principal_label_space import PLST
 from splmll.metrics import evaluate
@@ -65,6 +66,37 @@ def test_codes_solve_the_eigenproblem(
     assert_allclose(Z.T @ Z, np.eye(k), atol=1e-8)
     labels = Y - Y.mean(axis=0) if center else Y
     assert_allclose(encoder.components_, np.linalg.lstsq(Z, labels)[0], atol=1e-8)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("alpha", [0.0, 0.1, 20.0, 1e4])
+@pytest.mark.parametrize("center", [False, True])
+def test_iteration_finds_the_same_codes(
+    shape: tuple[int, int], alpha: float, center: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, Y = make_problem(*shape)
+    X = sparse.csr_array(StandardScaler().fit_transform(X))
+    encoder = ImplicitLabelSpace(3, alpha, center=center, ridge=2.0)
+    expected = encoder.fit_transform(Y, X)
+    values = encoder.eigenvalues_
+    monkeypatch.setattr(_ridge, "LARGEST_SPARSE_FACTOR", 0)
+    assert_allclose(encoder.fit_transform(sparse.csr_array(Y), X), expected, atol=1e-4)
+    assert_allclose(encoder.eigenvalues_, values, rtol=1e-5)
+
+
+def test_directions_that_tie_leave_codes_that_are_zero_or_codes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """No row has the last labels: their codes are among as many eigenvectors as there are rows."""
+    monkeypatch.setattr(_ridge, "LARGEST_SPARSE_FACTOR", 0)
+    rng = np.random.default_rng(0)
+    X = sparse.csr_array(rng.random((300, 400)) < 0.02).astype(float)
+    Y = np.hstack([rng.random((300, 3)) < 0.3, np.zeros((300, 3))]) * 1.0
+    Z = ImplicitLabelSpace(1.0, 0.1).fit_transform(Y, X)
+    inner = Z.T @ Z
+    assert_allclose(inner, np.diag(np.diag(inner)), atol=1e-6)
+    assert set(np.diag(inner).round(6)) <= {0.0, 1.0}
+    assert np.diag(inner)[:3].min() > 0.99
 
 
 def test_no_other_codes_do_better() -> None:

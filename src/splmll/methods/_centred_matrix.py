@@ -88,6 +88,28 @@ class CentredMatrix:
         squares = (self.stored.T @ self.stored).toarray()
         return squares - cross - cross.T + (of_row @ of_row) * np.outer(of_column, of_column)
 
+    def row_gram(self) -> np.ndarray:
+        """A A'."""
+        squares = dense(self.stored @ self.stored.T)
+        if self.centring is None:
+            return squares
+        of_row, of_column = self.centring
+        # In place: row x row matrices are large.
+        cross = np.outer(of_row, self.stored @ of_column)
+        squares -= cross
+        squares -= cross.T
+        squares += np.outer((of_column @ of_column) * of_row, of_row)
+        return squares
+
+    def column_squares(self) -> np.ndarray:
+        """Return the diagonal of A' A."""
+        if self.centring is None:
+            return np.einsum("ij,ij->j", self.stored, self.stored)
+        of_row, of_column = self.centring
+        squares = np.asarray(self.stored.multiply(self.stored).sum(axis=0)).ravel()
+        cross = of_column * (self.stored.T @ of_row)
+        return squares - 2 * cross + (of_row @ of_row) * of_column**2
+
 
 def feature_scale(
     X: Any, scale: str | None, sample_weight: np.ndarray | None = None

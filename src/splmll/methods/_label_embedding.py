@@ -28,7 +28,7 @@ from sklearn.utils.validation import (
 from splmll.arrays import dense
 from splmll.constraints import COUNT, POSITIVE, REGRESSOR, SHARE, CheckedParameters
 from splmll.methods._own_rule import fit_own_rule
-from splmll.methods._ridge import LinearMap, RidgeSystem, column_means
+from splmll.methods._ridge import LinearMap, RidgeSystem, column_means, ridge_system
 from splmll.methods._row_weights import WeightedRowsClassifier
 from splmll.sample_weights import weighed, weight_arguments
 from splmll.thresholds import THRESHOLD_CONSTRAINT
@@ -66,7 +66,7 @@ class CodeClassifier(WeightedRowsClassifier):
         self.label_mean_[column_means(Y) == 1] = 1.0
         system = None
         if self.regressor is None or self._encoder_needs_ridge():
-            system = RidgeSystem(X, self.ridge, sample_weight)
+            system = ridge_system(X, self.ridge, sample_weight)
         codes = self._encode(Y, system, sample_weight)
         if codes.shape[1] == 0:
             self.regressor_ = LinearMap(np.zeros((0, X.shape[1])), np.zeros(0))
@@ -220,7 +220,7 @@ class LabelSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CheckedParam
         X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_2d=False, input_name="X")
         X = X.reshape(-1, 1) if X.ndim == 1 else X
         check_consistent_length(Y, X)
-        return RidgeSystem(X, self.ridge)
+        return ridge_system(X, self.ridge)
 
     @property
     def _n_features_out(self) -> int:

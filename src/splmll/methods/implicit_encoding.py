@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from splmll.arrays import dense
 from splmll.base import Capabilities
@@ -28,10 +29,13 @@ from splmll.methods._label_embedding import (
     top_eigenvectors,
     with_fixed_signs,
 )
-from splmll.methods._ridge import RidgeSystem, column_means
+from splmll.methods._ridge import FactorisedRidge, IterativeRidge, RidgeSystem, column_means
 
 # Of the largest eigenvalue: below it, rounding decides what a code is.
 _RANK_TOLERANCE = 1e-12
+# Relative error of an eigenvalue found by iteration, and how often the iteration may begin anew.
+_LANCZOS_TOLERANCE = 1e-6
+_RESTARTS = 20
 
 
 @with_paragraphs
@@ -209,10 +213,13 @@ class ImplicitLabelSpace(LabelSpace):
         # Without centring the constant is one more feature, with the same penalty as the others.
         constant = 0.0 if self.center else 1.0 / (system.total + system.ridge)
         roots = np.ones(Y.shape[0]) if system.roots is None else system.roots
-        solve = _codes_by_rows if system.dual else _codes_by_columns
-        values, codes = solve(
-            Y, roots, self.label_mean_, system, self.predictability_weight, constant, n_components
-        )
+        rest = self.predictability_weight, constant, n_components
+        if isinstance(system, FactorisedRidge):
+            solve = _codes_by_rows if system.dual else _codes_by_columns
+            values, codes = solve(Y, roots, self.label_mean_, system, *rest)
+        else:
+            assert isinstance(system, IterativeRidge)
+            values, codes = _codes_by_iteration(Y, roots, self.label_mean_, system, *rest)
         # Q = Z'Y, with the labels centred implicitly.
         weighted = roots[:, None] ** 2 * codes
         decoder = np.asarray(weighted.T @ Y) - np.outer(weighted.sum(axis=0), self.label_mean_)
@@ -229,7 +236,7 @@ def _codes_by_columns(
     Y: Any,
     roots: np.ndarray,
     mean: np.ndarray,
-    system: RidgeSystem,
+    system: FactorisedRidge,
     alpha: float,
     constant: float,
     count: int,
@@ -268,7 +275,7 @@ def _codes_by_rows(
     Y: Any,
     roots: np.ndarray,
     mean: np.ndarray,
-    system: RidgeSystem,
+    system: FactorisedRidge,
     alpha: float,
     constant: float,
     count: int,
@@ -280,6 +287,40 @@ def _codes_by_rows(
     found = min(count, len(omega))
     values, codes = np.zeros(count), np.zeros((len(omega), count))
     values[:found], codes[:, :found] = top_eigenvectors(omega, found)
+    return values, codes * (_inverse_roots(values) > 0) / roots[:, None]
+
+
+def _codes_by_iteration(
+    Y: Any,
+    roots: np.ndarray,
+    mean: np.ndarray,
+    system: IterativeRidge,
+    alpha: float,
+    constant: float,
+    count: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same, where rows and features are too many for a matrix of either: by Lanczos steps.
+
+    An eigenvector that has not converged lies among many that nearly tie: its code stays zero.
+    """
+    n_rows = Y.shape[0]
+
+    def times(z: np.ndarray) -> np.ndarray:
+        z = z.ravel()
+        codes = Y.T @ (roots * z) - (roots @ z) * mean
+        of_labels = roots * (Y @ codes - mean @ codes)
+        of_features = system.fitted(z[:, None])[:, 0] + constant * (roots @ z) * roots
+        return np.asarray(of_labels + alpha * of_features)
+
+    omega = LinearOperator((n_rows, n_rows), matvec=times, dtype=np.float64)
+    start = np.random.default_rng(0).normal(size=n_rows)
+    try:
+        found, vectors = eigsh(omega, count, v0=start, tol=_LANCZOS_TOLERANCE, maxiter=_RESTARTS)
+    except ArpackNoConvergence as error:
+        found, vectors = error.eigenvalues, error.eigenvectors
+    order = np.argsort(-found, kind="stable")
+    values, codes = np.zeros(count), np.zeros((n_rows, count))
+    values[: len(order)], codes[:, : len(order)] = found[order], vectors[:, order]
     return values, codes * (_inverse_roots(values) > 0) / roots[:, None]
 
 

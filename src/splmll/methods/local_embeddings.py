@@ -29,6 +29,7 @@ from splmll.feature_scaling import SCALE_CONSTRAINT
 from splmll.methods._centred_matrix import CentredMatrix, feature_scale
 from splmll.methods._label_embedding import CODES_CONSTRAINT, count_of
 from splmll.methods._neighbours import SEARCH_CONSTRAINT, NeighbourSearch, check_search
+from splmll.methods._ridge import inverse_of_lower
 from splmll.thresholds import RULES, THRESHOLD_CONSTRAINT, fit_threshold
 
 # Settings of the paper: rows of a cluster and passes of the clustering.
@@ -673,17 +674,17 @@ def ridge(
         weights = linalg.cho_solve((factor, True), rows.transposed_times(targets))
         if not leverage:
             return weights, None
-        inverse = linalg.solve_triangular(factor, np.eye(n_features), lower=True)
+        inverse = inverse_of_lower(factor)
         whitened = rows.times(inverse.T)
         return weights, np.einsum("ij,ij->i", whitened, whitened)
     # Fewer rows than features: the same through the inner products of the rows.
-    kernel = rows.times(rows.transposed_times(np.eye(n_rows)))
+    kernel = rows.row_gram()
     kernel[np.diag_indices_from(kernel)] += alpha
     factor = linalg.cholesky(kernel, lower=True, check_finite=False)
     weights = rows.transposed_times(linalg.cho_solve((factor, True), targets))
     if not leverage:
         return weights, None
-    inverse = linalg.solve_triangular(factor, np.eye(n_rows), lower=True)
+    inverse = inverse_of_lower(factor)
     return weights, 1 - alpha * np.einsum("ij,ij->j", inverse, inverse)
 
 
