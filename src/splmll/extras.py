@@ -15,6 +15,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "cli": ("typer", "rich", "yaml"),
     "experiments": ("cloudpickle", "jinja2", "scikit_posthocs", "matplotlib", "rich"),
     "peers": ("catboost", "libmultilabel"),
+    "boomer": ("mlrl",),
     "data": ("river",),
     "neighbours": ("faiss",),
     "distributed": ("dask", "distributed"),

@@ -7,7 +7,6 @@ defaults and their own rule for which labels to predict.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from importlib.util import find_spec
 from typing import Any, Self
 
 import numpy as np
@@ -20,7 +19,8 @@ from sklearn.multioutput import ClassifierChain
 from sklearn.neural_network import MLPClassifier
 from sklearn.svm import LinearSVC
 
-from splmll.extras import required
+from splmll.arrays import dense
+from splmll.extras import installed, required
 from splmll.metrics import label_scores
 
 # The score of a label that no training row had: below that of any other.
@@ -183,8 +183,62 @@ class LibMultiLabel(ClassifierMixin, BaseEstimator):
         return (self.decision_function(X) > 0).astype(np.uint8)
 
 
-def _boomer() -> Any:
-    return required("mlrl.boosting", "peers", "MLRL-Boomer").BoomerClassifier()
+class Boomer(ClassifierMixin, BaseEstimator):
+    """MLRL-Boomer's gradient boosted rules.
+
+    Parameters
+    ----------
+    shrinkage : float, default=0.3
+        Learning rate, as Boomer's default.
+    max_rules : int, default=1000
+        Number of rules, as Boomer's default.
+    head_type : str or None, default=None
+        Whether a rule speaks of one label or of all; None lets Boomer choose.
+    feature_sampling : str or None, default=None
+        Which features a rule may use; None is Boomer's default, a few drawn for every rule.
+    random_state : int, default=0
+        Seed.
+
+    Examples
+    --------
+    >>> from splmll.experiments.benchmark.peers import Boomer
+    >>> Boomer(max_rules=300).get_params()["shrinkage"]
+    0.3
+    """
+
+    def __init__(
+        self,
+        shrinkage: float = 0.3,
+        max_rules: int = 1000,
+        head_type: str | None = None,
+        feature_sampling: str | None = None,
+        random_state: int = 0,
+    ) -> None:
+        self.shrinkage = shrinkage
+        self.max_rules = max_rules
+        self.head_type = head_type
+        self.feature_sampling = feature_sampling
+        self.random_state = random_state
+
+    def fit(self, X: Any, Y: Any) -> Self:
+        """Fit the rules."""
+        package = required("mlrl.boosting", "boomer", "MLRL-Boomer")
+        self.model_ = package.BoomerClassifier(
+            shrinkage=self.shrinkage,
+            max_rules=self.max_rules,
+            head_type=self.head_type,
+            feature_sampling=self.feature_sampling,
+            random_state=1 + self.random_state,  # its seeds begin at 1
+        ).fit(X, Y)
+        return self
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probability of every label."""
+        return np.asarray(self.model_.predict_proba(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the labels by Boomer's own rule."""
+        return np.asarray(dense(self.model_.predict(X)))
 
 
 _STRENGTHS = (0.01, 0.1, 1.0, 10.0)
@@ -225,7 +279,16 @@ _KNOWN: dict[str, tuple[str, Callable[[], Any], Mapping[str, Sequence[Any]]]] = 
         {"depth": (4, 6, 8), "learning_rate": (None, 0.03, 0.1), "iterations": (300, 1000)},
     ),
     "LibMultiLabel": ("libmultilabel", LibMultiLabel, {"C": _STRENGTHS}),
-    "MLRL-Boomer": ("mlrl", _boomer, {}),
+    "MLRL-Boomer": (
+        "mlrl.boosting",
+        Boomer,
+        {
+            "shrinkage": (0.1, 0.3, 0.5),
+            "max_rules": (300, 1000),
+            "head_type": (None, "single", "complete"),
+            "feature_sampling": (None, "none"),
+        },
+    ),
 }
 
 
@@ -245,7 +308,7 @@ def peers() -> dict[str, Peer]:
     return {
         name: Peer(make(), space)
         for name, (package, make, space) in _KNOWN.items()
-        if find_spec(package) is not None
+        if installed(package)
     }
 
 
@@ -258,4 +321,4 @@ def missing_peers() -> list[str]:
     >>> set(missing_peers()) & set(peers())
     set()
     """
-    return [name for name, (package, *_) in _KNOWN.items() if find_spec(package) is None]
+    return [name for name, (package, *_) in _KNOWN.items() if not installed(package)]
