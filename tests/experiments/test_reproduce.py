@@ -21,6 +21,12 @@ def test_an_unknown_item_gets_a_hint() -> None:
         check_items(["tabel2"])
 
 
+def test_a_table_without_the_data_asked_for_is_refused_before_anything_runs(tmp_path) -> None:
+    with pytest.raises(ValueError, match="table3 has none of .* emotions; it has tmc2007"):
+        Reproduction(tmp_path / "out", data=["emotions"]).run(["table1", "table3"])
+    assert not (tmp_path / "out").exists()
+
+
 def test_table_1_and_figure_4_are_files_named_after_them(data_home, tmp_path) -> None:
     files = Reproduction(tmp_path / "out", quick=True).run(["figure4", "table1"])
     assert [file.name for file in files] == [
