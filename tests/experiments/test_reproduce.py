@@ -22,7 +22,7 @@ def test_an_unknown_item_gets_a_hint() -> None:
 
 
 def test_a_table_without_the_data_asked_for_is_refused_before_anything_runs(tmp_path) -> None:
-    with pytest.raises(ValueError, match="table3 has none of .* emotions; it has tmc2007"):
+    with pytest.raises(ValueError, match=r"table3 has none of .* emotions; it has tmc2007"):
         Reproduction(tmp_path / "out", data=["emotions"]).run(["table1", "table3"])
     assert not (tmp_path / "out").exists()
 

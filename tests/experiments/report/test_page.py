@@ -82,6 +82,13 @@ def test_same_content_gives_the_same_page():
     assert build() == build()
 
 
+def test_a_column_with_sentences_is_broken_into_lines_and_others_are_not() -> None:
+    table = Table(["goal", "value"], [["the best rank of all " * 4, "1.5"], ["few", "2"]])
+    page = table.to_html(0)
+    assert page.count('class="prose"') == 3  # its header and both rows
+    assert "<td>1.5</td>" in page
+
+
 def test_best_cells_are_marked_and_no_others():
     table = Table(["method", "a", "b"], [["x", "1", "2"], ["y", "3", "4"]], best={(1, 1), (0, 2)})
     assert re.findall(r'class="best">(\d)', table.to_html(0)) == ["2", "3"]

@@ -14,12 +14,15 @@ import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Protocol
 
 from splmll.atomic import atomic_write
+
+# A cell of more letters is broken into lines.
+_LONGEST_LINE = 60
 
 
 class Part(Protocol):
@@ -87,6 +90,18 @@ class Table(Part):
                     f"A row has {len(row)} cells under {len(self.header)} column names; give one "
                     "cell for each."
                 )
+
+    def style(self, row: int | None, column: int) -> str:
+        """Return the class of a cell: whether it is best, and in a column of sentences."""
+        words = " prose" if column in self._prose else ""
+        best = " best" if (row, column) in self.best else ""
+        return (words + best).strip()
+
+    @cached_property
+    def _prose(self) -> frozenset[int]:
+        """The columns with a cell so long that it is broken into lines."""
+        columns = enumerate(zip(*self.rows))
+        return frozenset(i for i, cells in columns if max(map(len, cells)) > _LONGEST_LINE)
 
 
 @dataclass(frozen=True)
