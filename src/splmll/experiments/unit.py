@@ -42,8 +42,11 @@ from splmll.thresholds import fit_threshold, rule_of_text
 
 PREPROCESSING = ("none", "standard", "minmax", "suited")
 OWN_THRESHOLD = "own"
-# Packages that results depend on.
-PACKAGES = ("splmll", "numpy", "scipy", "scikit-learn", "torch", "joblib", "pandas")
+# Packages that results depend on; the last three are peers in the benchmark.
+PACKAGES = (
+    *("splmll", "numpy", "scipy", "scikit-learn", "torch", "joblib", "pandas"),
+    *("catboost", "libmultilabel", "mlrl-boomer"),
+)
 
 _KEY_LENGTH = 32
 

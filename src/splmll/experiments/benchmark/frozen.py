@@ -161,7 +161,7 @@ def tidy(store: Store) -> pd.DataFrame:
             "memory_mb": round(cell["peak_memory_mb"], 1),
             "n_train": cell["n_train"],
             "n_test": cell["n_test"],
-            "versions": versions_words(cell["versions"]),
+            "versions": versions_words(cell["versions"], cell["method"]),
         }
         lines += [
             {**facts, "measure": name, "rule": "scores", "value": cell[name]}
@@ -203,19 +203,21 @@ def unfinished(cells: pd.DataFrame, search: str) -> pd.DataFrame:
     return lines.reindex(columns=list(COLUMNS))
 
 
-def versions_words(versions: str) -> str:
-    """Return the versions that matter, in one line.
+def versions_words(versions: str, method: str = "") -> str:
+    """Return the versions that matter, in one line; those of a peer's own package for it alone.
 
     Examples
     --------
     >>> from splmll.experiments.benchmark.frozen import versions_words
-    >>> versions_words('{"splmll": "1.0", "numpy": "2.0", "joblib": "1.4"}')
+    >>> versions_words('{"splmll": "1.0", "numpy": "2.0", "catboost": "1.2"}')
     'splmll 1.0, numpy 2.0'
+    >>> versions_words('{"splmll": "1.0", "numpy": "2.0", "catboost": "1.2"}', "CatBoost")
+    'splmll 1.0, numpy 2.0, catboost 1.2'
     """
     import json
 
     told: dict[str, Any] = json.loads(versions)
-    wanted = ("splmll", "scikit-learn", "numpy", "scipy", "torch", "python")
+    wanted = ("splmll", "scikit-learn", "numpy", "scipy", "torch", "python", method.lower())
     return ", ".join(f"{name} {told[name]}" for name in wanted if name in told)
 
 
