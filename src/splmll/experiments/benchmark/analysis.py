@@ -6,7 +6,7 @@ that did not finish is ranked last; a method that was not run on all data sets i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -121,11 +121,36 @@ class Standing:
         there = _without_control(self.attempted).loc[self.data].all()
         return list(there.index[there])
 
-    def everywhere(self) -> Standing:
-        """Return the standing of those methods alone that were run on every set."""
-        ran = self.attempted.all()
-        kept = self.table["method"].isin([*ran.index[ran], self.reference])
-        return Standing(self.table[kept], self.rule, self.search, self.reference)
+    def otherwise(self) -> dict[str, Standing]:
+        """Return what else one could rank by, in words: other rows of the table, or another rule.
+
+        Examples
+        --------
+        >>> from splmll.experiments import frozen_results
+        >>> from splmll.experiments.benchmark.analysis import Standing
+        >>> "with a search for settings" in Standing(frozen_results()).otherwise()
+        True
+        """
+        table, ran = self.table, self.attempted.all()
+        everywhere = table["method"].isin([*ran.index[ran], self.reference])
+        failed = self.unfinished[self.unfinished["method"].isin(self.methods)]
+        finished = ~table["data"].isin(failed["data"])
+        conditions = {
+            "only methods that were run on all data sets": replace(self, table=table[everywhere]),
+            "only data sets on which all of these finished": replace(self, table=table[finished]),
+            "with a search for settings": replace(self, search="grid"),
+        }
+        found: dict[str, Standing] = {}
+        seen = [(self.search, self.data, self.methods)]
+        for words, other in conditions.items():
+            there = other.table.loc[other.table["search"] == other.search, "method"]
+            if self.reference not in set(there):
+                continue
+            ranked = other.search, other.data, other.methods
+            if len(other.methods) > 1 and ranked not in seen:
+                found[words] = other
+                seen.append(ranked)
+        return found
 
     @cached_property
     def gaps(self) -> dict[str, list[str]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ FIGURE_FORMATS = (".pdf", ".svg", ".png")
 DOTS_PER_INCH = 200
 MOST_LOST = 30  # in the printed summary
 FEW_LOST = 12  # more are folded away on the page
+RULES = ("tuned", "own")
 WHY_NOT = {**NOT_DONE, LEFT_OUT: "left out: far too slow"}
 
 
@@ -116,10 +118,6 @@ def benchmark_sections(
             [_figure(figures, "ranks"), _rank_table(standing), *map(Text, missing(standing))],
         ),
     ]
-    everywhere = standing.everywhere()
-    if len(everywhere.data) > len(standing.data) and len(everywhere.methods) > 1:
-        title = f"The {len(everywhere.methods)} methods that were run on all data sets"
-        sections.append(Section(title, [Text(lead(everywhere)), _rank_table(everywhere)]))
     if "duels" in figures:
         sections.append(Section("Wins and losses", [_figure(figures, "duels")]))
     sections.append(Section("Accuracy and cost", [_figure(figures, "cost")]))
@@ -242,7 +240,34 @@ def _lost_parts(standing: Standing) -> list[Part]:
         header = ["goal", "", "found"]
         rows = [[goal.wanted, goal.verdict, goal.found] for goal in standing.goals()]
         parts.append(Table(header, rows))
+    if len(standing.methods) > 1:
+        parts += [Heading("Under other conditions"), _conditions_table(standing)]
     return parts
+
+
+def _conditions_table(standing: Standing) -> Table:
+    """Say which place the reference has with other rows of the table, and under both rules."""
+    rows = []
+    for words, each in {"as above": standing, **standing.otherwise()}.items():
+        for rule in RULES:
+            average = replace(each, rule=rule).average["all"]
+            mine = average[each.reference]
+            others = average.drop(each.reference)
+            rows.append(
+                [
+                    words,
+                    rule,
+                    str(len(average)),
+                    str(len(each.data)),
+                    f"{mine:.2f}",
+                    str(int((others < mine).sum()) + 1),
+                    str(others.index[0]),
+                    f"{others.iloc[0]:.2f}",
+                ]
+            )
+    who = standing.reference
+    header = ["ranked", "rule", "methods", "data sets", who, "place", "best other", "its rank"]
+    return Table(header, rows, "Average rank over all measures, under either rule.")
 
 
 def _rank_table(standing: Standing) -> Table:
