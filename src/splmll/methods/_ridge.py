@@ -7,6 +7,7 @@ needed.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,7 +58,7 @@ class LinearMap:
         return np.asarray(X @ self.coef_.T + self.intercept_)
 
 
-class RidgeSystem:
+class RidgeSystem(ABC):
     r"""Ridge regression on one set of features, ready for any outputs.
 
     With :math:`X_c` the standardised (sparse: centred) features and :math:`\lambda` the ridge, it
@@ -125,13 +126,13 @@ class RidgeSystem:
         intercept = column_means(targets, self._row_weights) - self._mean @ weights
         return LinearMap(np.ascontiguousarray(weights.T), intercept)
 
+    @abstractmethod
     def explained(self, targets: Any) -> np.ndarray:
         """Return T'HT, the part of the centred outputs' T'T that the features explain."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _weights(self, targets: Any) -> np.ndarray:
         """Return the weights of standardised features."""
-        raise NotImplementedError
 
     def _cross(self, targets: Any) -> np.ndarray:
         """X_c' times outputs; their means are lost in the product."""
