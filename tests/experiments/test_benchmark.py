@@ -366,6 +366,19 @@ def test_only_what_a_table_lacks_and_what_may_end_in_time(tmp_path: Path) -> Non
     assert standing.ranks_by_cell.loc["delicious", "CLR"].eq(2).all()
 
 
+def test_a_table_that_lacks_nothing_is_shown_and_nothing_runs(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "mine.csv.gz"
+    write_results(table_of({("flags", "BR"): 0.5, ("flags", "LP"): 0.6}), table)
+    asked = ["--data", "flags", "-m", "BR,LP", "--missing", "--freeze", table, "--out", tmp_path]
+    before = table.read_bytes()
+    status, said, _ = here(capfd, "benchmark", *asked)
+    assert (status, said.splitlines()[0]) == (0, "Nothing is left to run.")
+    assert "1.00  LP" in said
+    assert table.read_bytes() == before
+
+
 def test_a_cell_that_ran_out_of_time_saves_larger_ones_of_the_same_run() -> None:
     suite = Benchmark("out", methods=["CLR"], known=table_of({("flags", "CLR"): 0.5}))
     assert suite.wants("delicious", "CLR")

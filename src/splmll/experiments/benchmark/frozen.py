@@ -233,8 +233,8 @@ def merge(old: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
     >>> merge(old, new)["value"].tolist()
     [0.2]
     """
-    if old.empty:
-        return new.reset_index(drop=True)
+    if old.empty or new.empty:
+        return (new if old.empty else old).reset_index(drop=True)
     replaced = pd.MultiIndex.from_frame(new[CELL])
     kept = old[~pd.MultiIndex.from_frame(old[CELL]).isin(replaced)]
     joined = pd.concat([kept, new], ignore_index=True)

@@ -184,7 +184,8 @@ class Benchmark:
             for method in self.methods
             if (data, method) not in done
         ]
-        plan = pd.DataFrame(lines, columns=["data", "method", "seconds", "left_out"])
+        columns = {"data": str, "method": str, "seconds": float, "left_out": bool}
+        plan = pd.DataFrame(lines, columns=list(columns)).astype(columns)  # also if it is empty
         return plan.sort_values("seconds", kind="stable", ignore_index=True)
 
     def price(self, n_jobs: int) -> str:
@@ -203,6 +204,8 @@ class Benchmark:
         """
         plan = self.plan()
         kept = plan[~plan["left_out"]]
+        if kept.empty:
+            return "Nothing is left to run"
         hours = self.seeds * kept["seconds"].sum() / 3600 / n_jobs
         long = f"{hours:.1f} hours" if hours >= 1 else counted(max(1, round(60 * hours)), "minute")
         return (
