@@ -131,13 +131,16 @@ class Standing:
         >>> "with a search for settings" in Standing(frozen_results()).otherwise()
         True
         """
-        table, ran = self.table, self.attempted.all()
-        everywhere = table["method"].isin([*ran.index[ran], self.reference])
-        failed = self.unfinished[self.unfinished["method"].isin(self.methods)]
-        finished = ~table["data"].isin(failed["data"])
+        table, ran, failed = self.table, self.attempted.all(), self.unfinished
+        finished = [name for name in ran.index[ran] if name not in set(failed["method"])]
+        everywhere = table["method"].isin([*finished, self.reference])
+        n_failed = failed.loc[failed["method"].isin(self.methods), "data"].value_counts()
+        by_most = ~table["data"].isin(n_failed.index[n_failed > 1])
         conditions = {
-            "only methods that were run on all data sets": replace(self, table=table[everywhere]),
-            "only data sets on which all of these finished": replace(self, table=table[finished]),
+            "only methods that finished on all data sets": replace(self, table=table[everywhere]),
+            "only data sets on which at most one method did not finish": replace(
+                self, table=table[by_most]
+            ),
             "with a search for settings": replace(self, search="grid"),
         }
         found: dict[str, Standing] = {}
