@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from distributed import LocalCluster
 from experiment_problems import Misbehaving, notes, small_data
 from sklearn.linear_model import LogisticRegression
 from sklearn.multioutput import ClassifierChain
@@ -442,13 +443,20 @@ class _TellsItsThreads(LogisticRegression):
         raise ValueError(max(library["num_threads"] for library in threadpool_info()))
 
 
-def test_a_cell_has_one_thread_also_if_it_runs_alone(
-    data_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("place", ["alone", "cluster"])
+def test_a_cell_has_one_thread_wherever_it_runs(
+    place: str, data_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in THREAD_VARIABLES:
         monkeypatch.delenv(name, raising=False)
-    own = {"threads": _TellsItsThreads()}
-    Benchmark(tmp_path, data=["flags"], methods=[], own=own).run(1)
+    suite = Benchmark(tmp_path, data=["flags"], methods=[], own={"threads": _TellsItsThreads()})
+    if place == "alone":
+        suite.run(1)
+    else:
+        with LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+        ) as cluster:
+            suite.run(scheduler=cluster.scheduler_address)
     (told,) = Store(tmp_path).results()["error"]
     assert told == "ValueError: 1"
 

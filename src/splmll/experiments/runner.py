@@ -208,7 +208,10 @@ class Experiment:
                 with _dask_client(n_jobs, scheduler) as client:
                     cluster = client.get_executor(pure=False)
                     work.through(
-                        cluster, self.limits, lambda: AHEAD * sum(client.nthreads().values())
+                        cluster,
+                        self.limits,
+                        lambda: AHEAD * sum(client.nthreads().values()),
+                        self.n_threads,
                     )
             elif isolate:
                 n_workers = joblib.effective_n_jobs(n_jobs)
@@ -251,13 +254,19 @@ class _Work:
             self.progress.count(running=1)
             self._end(unit, _attempt(unit))
 
-    def through(self, executor: Executor, limits: Limits, room: Callable[[], int]) -> None:
+    def through(
+        self,
+        executor: Executor,
+        limits: Limits,
+        room: Callable[[], int],
+        n_threads: int | None = None,
+    ) -> None:
         """Do all units, no more of them under way than there is room: a unit can hold its data."""
         waiting = self._wanted()
         running: dict[Future[UnitResult], Unit] = {}
         while True:
             for unit in islice(waiting, max(0, max(1, room()) - len(running))):
-                running[executor.submit(_attempt, unit, limits)] = unit
+                running[executor.submit(_attempt, unit, limits, n_threads)] = unit
                 self.progress.count(running=1)
             if not running:
                 return
@@ -300,14 +309,17 @@ def _threads_with_processes(n_workers: int, n_threads: int) -> Iterator[ThreadPo
 _OF_THREAD = threading.local()
 
 
-def _attempt(unit: Unit, limits: Limits | None = None) -> UnitResult:
+def _attempt(unit: Unit, limits: Limits | None = None, n_threads: int | None = None) -> UnitResult:
     """Run a unit, with limits in another process; whatever goes wrong is a result too."""
     started = now()
     try:
         if limits is None:
             return run_unit(unit)
         if not hasattr(_OF_THREAD, "process"):
-            _OF_THREAD.process = LimitedProcess()
+            _OF_THREAD.process = LimitedProcess(n_threads)
+        elif n_threads not in (None, _OF_THREAD.process.n_threads):
+            _OF_THREAD.process.close()
+            _OF_THREAD.process = LimitedProcess(n_threads)
         return _OF_THREAD.process.call(run_unit, unit, **limits)
     except CallFailed as failure:
         return UnitResult.failure(failure.status, failure.error, failure.traceback, started)
