@@ -32,6 +32,75 @@ def test_the_files_of_mulan(data_home, tmp_path, capfd) -> None:
     assert len(pd.read_csv(out)) == Y_test.shape[0]
 
 
+ANIMALS = """@relation animals
+@attribute legs numeric
+@attribute coat {fur,feathers,'none at all'}
+@attribute flies {0,1}
+@attribute swims {0,1}
+@data
+"""
+
+
+@pytest.fixture
+def animals(tmp_path: Path) -> Path:
+    """A folder with training and test rows in ARFF files, one of their attributes nominal."""
+    rows = ["4,fur,0,0", "2,feathers,1,0", "0,'none at all',0,1"]
+    (tmp_path / "train.arff").write_text(ANIMALS + "\n".join(10 * rows))
+    # The same attributes in another order.
+    moved = ANIMALS.replace("@attribute legs numeric\n", "").replace(
+        "@data", "@attribute legs numeric\n@data"
+    )
+    cells = [row.split(",") for row in rows]
+    (tmp_path / "test.arff").write_text(
+        moved + "\n".join(",".join([*row[1:], row[0]]) for row in cells)
+    )
+    (tmp_path / "wrong.arff").write_text(
+        ANIMALS.replace("legs numeric", "legs {few,many}") + "few,fur,0,0\n"
+    )
+    labels = "".join(f'<label name="{name}"/>' for name in ("flies", "swims"))
+    for name in ("train", "test", "wrong"):
+        (tmp_path / f"{name}.xml").write_text(f"<labels>{labels}</labels>")
+    return tmp_path
+
+
+def test_attributes_that_are_not_numbers_are_found_by_name(animals, capfd) -> None:
+    model = animals / "model"
+    status, _, complaint = here(capfd, "fit", animals / "train.arff", "-m", "BR", "--out", model)
+    assert (status, trouble(complaint)) == (0, "")
+    status, said, _ = here(capfd, "evaluate", model, animals / "test.arff", "--json")
+    assert status == 0
+    assert json.loads(said)["measures"]["micro_f1"] == 1.0
+    out = animals / "tags.csv"
+    assert here(capfd, "predict", model, animals / "test.arff", "--out", out)[0] == 0
+    assert pd.read_csv(out)["tags"].fillna("").tolist() == ["", "flies", "swims"]
+    for command in ("evaluate", "predict"):
+        status, _, complaint = here(capfd, command, model, animals / "wrong.arff")
+        assert status == 2
+        assert "'legs' is categorical, and the model learned it as numeric" in complaint
+
+
+def test_a_pair_of_files_is_one_data_set(animals, capfd) -> None:
+    pair = [animals / "train.arff", "--test", animals / "test.arff"]
+    out = animals / "out"
+    assert here(capfd, "compare", *pair, "-m", "BR", "--repeats", 1, "--out", out)[0] == 0
+    (run,) = pd.read_csv(out / "results.csv").to_dict("records")
+    assert (run["n_train"], run["n_test"], run["micro_f1"]) == (30, 3, 1.0)
+
+
+@pytest.mark.parametrize("suffix", [".libsvm", ".arff"])
+def test_a_pair_of_files_of_numbers_is_one_data_set(suffix, tmp_path, capfd) -> None:
+    yeast = load_dataset("yeast").sample(120)
+    X, Y, X_test, Y_test = yeast.split()
+    for name, (features, labels) in {"a": (X, Y), "b": (X_test[:30], Y_test[:30])}.items():
+        part = replace(yeast, X=features, Y=labels, train=None, test=None)
+        write_dataset(part, tmp_path / f"{name}{suffix}")
+    pair = [tmp_path / f"a{suffix}", "--test", tmp_path / f"b{suffix}"]
+    out = tmp_path / "out"
+    assert here(capfd, "compare", *pair, "-m", "ML-kNN", "--jobs", 1, "--out", out)[0] == 0
+    (run,) = pd.read_csv(out / "results.csv").to_dict("records")
+    assert (run["n_train"], run["n_test"]) == (X.shape[0], 30)
+
+
 @pytest.mark.parametrize("suffix", [".libsvm", ".arff"])
 def test_written_by_us(suffix, tmp_path, capfd) -> None:
     yeast = load_dataset("yeast").sample(150)

@@ -230,8 +230,7 @@ def _sources(
         if test is not None:
             from splmll.datasets.joining import with_test_rows
 
-            kinds = found.column_kinds or dict.fromkeys(found.feature_names, "numeric")
-            found = with_test_rows(found, read_alike(test, how, kinds))
+            found = with_test_rows(found, read_alike(test, how, found.column_kinds))
         if found.column_kinds:  # the steps that make features find columns by name
             found = replace(found, X=named_columns(found.X, found.feature_names))
         sources.append(found)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from splmll.arrays import dense
 from splmll.datasets import Dataset, read_dataset, read_table
 from splmll.datasets.checks import existing_file, one_spelling
 from splmll.datasets.chunks import Chunk, read_chunks
@@ -28,7 +29,7 @@ from splmll.datasets.tabular import (
 )
 from splmll.exceptions import DatasetError
 from splmll.names import check_columns, listed
-from splmll.tagging.rows import check_size, label_counts
+from splmll.tagging.rows import check_size, label_counts, named_columns
 
 LABEL_PREFIX = "label:"  # of a column that holds what is known of a label
 _TABLES = ("csv", "tsv", "parquet")
@@ -176,11 +177,9 @@ def read_alike(path: str | Path, reading: Reading, features: dict[str, str]) -> 
     data : Dataset
     """
     place = existing_file(path)
-    _check_kind_of_file(place, features)
-    if not features:
-        data = read_dataset(place, **reading)
-        check_size(data.X, data.feature_names, place)
-        return data
+    if format_of(place) not in _TABLES:
+        return _matrix_alike(place, reading, features)
+    _check_columns_known(place, features)
     table = read_columns(place)
     names = table.names
     labels = reading.get("labels") or [reading.get("label_column")]
@@ -222,12 +221,10 @@ def iterate_rows(
         The other columns of the table too.
     """
     place = existing_file(path)
-    _check_kind_of_file(place, features)
-    if not features:
-        data = read_dataset(place, **reading)
-        check_size(data.X, data.feature_names, place)
-        yield data.X, None
+    if format_of(place) not in _TABLES:
+        yield _matrix_alike(place, reading, features).X, None
         return
+    _check_columns_known(place, features)
     for chunk in read_chunks(place, rows):
         check_columns(features, chunk.names, path)
         columns = {name: read_feature(chunk, name, features[name], True)[0] for name in features}
@@ -290,7 +287,8 @@ def read_features(path: str | Path, features: dict[str, str]) -> tuple[pd.DataFr
             "needs a model that learned from a table; fit one to a CSV or Parquet file",
             path=place,
         )
-    _check_kind_of_file(place, features)
+    if format_of(place) not in _TABLES:
+        raise _no_table(place, features)
     table = read_columns(place)
     check_columns(features, table.names, path)
     columns = {name: read_feature(table, name, features[name], True)[0] for name in features}
@@ -408,20 +406,44 @@ def _read_matrix(
     return data, reading
 
 
-def _check_kind_of_file(place: Path, features: dict[str, str]) -> None:
-    is_table = format_of(place) in _TABLES
-    if is_table and not features:
+def _matrix_alike(place: Path, reading: Reading, features: dict[str, str]) -> Dataset:
+    """Read a file that is not a table; columns that have names are found by them."""
+    learned_from_tags = "label_column" in reading or "label_prefix" in reading
+    if features and (format_of(place) != "arff" or learned_from_tags):
+        raise _no_table(place, features)
+    data = read_dataset(place, **{key: reading[key] for key in reading if key != "ignore"})
+    if features:
+        check_columns(features, data.feature_names, place)
+        for name, kind in features.items():
+            found = data.column_kinds.get(name, "numeric")
+            if found != kind:
+                raise DatasetError(
+                    f"the attribute {name!r} is {found}, and the model learned it as {kind}; "
+                    "declare it as in the file that the model learned from",
+                    path=place,
+                )
+        matrix = data.X if isinstance(data.X, pd.DataFrame) else dense(data.X)
+        frame = named_columns(matrix, data.feature_names)[list(features)]
+        data = replace(data, X=frame, feature_names=list(features), column_kinds=dict(features))
+    check_size(data.X, data.feature_names, place)
+    return data
+
+
+def _check_columns_known(place: Path, features: dict[str, str]) -> None:
+    if not features:
         raise DatasetError(
             "the model learned from a file of numbers without columns (ARFF, LIBSVM), but this "
             "is a table; give a file in the format it learned from",
             path=place,
         )
-    if not is_table and features:
-        raise DatasetError(
-            f"the model needs a table with the columns {listed(features)}, but this is not a "
-            "table; give a CSV or Parquet file",
-            path=place,
-        )
+
+
+def _no_table(place: Path, features: dict[str, str]) -> DatasetError:
+    return DatasetError(
+        f"the model needs a table with the columns {listed(features)}, but this is not a table; "
+        "give a CSV or Parquet file",
+        path=place,
+    )
 
 
 def _is_truth(table: Table, column: str) -> bool:
