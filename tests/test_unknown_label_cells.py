@@ -129,3 +129,19 @@ def test_audit_finds_a_flipped_label(tmp_path: Path, capfd: Any) -> None:
     assert flipped["probability"].item() > 0.5
     assert len(found) < 10
     assert "probably wrong" in said
+
+
+def test_reasons_of_an_audit_name_labels(tmp_path: Path, capfd: Any) -> None:
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame(rng.normal(size=(300, 3)).round(4), columns=["a", "b", "c"])
+    # The features do not tell of sand; desert always goes with it, but in one row.
+    sand = (rng.random(300) < 0.5).astype(int)
+    table["is_warm"] = (table["a"] > 0).astype(int)
+    table["is_sand"], table["is_desert"] = sand, sand
+    table.loc[7, ["is_sand", "is_desert"]] = [1, 0]
+    table.to_csv(tmp_path / "places.csv", index=False)
+    out = tmp_path / "suspects.csv"
+    options = ("--labels", "is_*", "--out", out)
+    assert here(capfd, "audit", tmp_path / "places.csv", *options)[0] == 0
+    found = pd.read_csv(out).set_index(["row", "label"])["reason"]
+    assert found[8, "sand"].endswith("against it: no desert")

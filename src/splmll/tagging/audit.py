@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from splmll.arrays import dense
 from splmll.datasets import Dataset
 from splmll.tagging.pipeline import DEFAULT_METHOD, build_pipeline
 from splmll.tagging.rows import checked_rows
@@ -64,5 +65,4 @@ def find_suspects(
         tell("turning columns into features")
         X = pipeline[:-1].fit_transform(X, data.Y)
     tell(f"judging the labels of {X.shape[0]:,} rows by models of the others")
-    found = pipeline[-1].audit(X, data.Y)
-    return found.assign(label=[data.label_names[int(label)] for label in found["label"]])
+    return pipeline[-1].audit(X, pd.DataFrame(dense(data.Y), columns=list(data.label_names)))
