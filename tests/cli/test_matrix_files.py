@@ -79,6 +79,23 @@ def test_attributes_that_are_not_numbers_are_found_by_name(animals, capfd) -> No
         assert "'legs' is categorical, and the model learned it as numeric" in complaint
 
 
+def test_missing_values_are_filled_in_as_in_a_table(animals, capfd) -> None:
+    whole, gaps = animals / "whole.arff", animals / "gaps.arff"
+    head = "@relation 'r: -C -1'\n@attribute a numeric\n@attribute up {0,1}\n@data\n"
+    rows = [f"{a},{int(a > 0)}" for a in range(-20, 20)]
+    whole.write_text(head + "\n".join(rows))
+    gaps.write_text(head + "\n".join(["?,0", "?,1", *rows]))
+    for name, file in (("filled", gaps), ("strict", whole)):
+        assert here(capfd, "fit", file, "-m", "BR", "--out", animals / name)[0] == 0
+        status, said, _ = here(capfd, "evaluate", animals / name, whole, "--json")
+        assert (status, json.loads(said)["rows"]) == (0, 40)
+        assert json.loads(said)["measures"]["micro_f1"] > 0.9
+    status, said, _ = here(capfd, "predict", animals / "filled", gaps)
+    assert (status, len(said.splitlines())) == (0, 43)
+    status, _, complaint = here(capfd, "predict", animals / "strict", gaps)
+    assert (status, "the file has missing values" in complaint) == (2, True)
+
+
 def test_a_pair_of_files_is_one_data_set(animals, capfd) -> None:
     pair = [animals / "train.arff", "--test", animals / "test.arff"]
     out = animals / "out"

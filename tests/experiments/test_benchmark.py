@@ -464,6 +464,7 @@ def test_a_cell_has_one_thread_wherever_it_runs(
 def test_what_a_table_left_out_is_tried_again_with_more_time() -> None:
     known = unfinished(pd.DataFrame({"data": ["flags"], "method": ["CLR"]}), "none")
     assert not Benchmark("out", known=known).wants("flags", "CLR")
+    assert not Benchmark("out", known=known, searched=True).wants("flags", "CLR")
     assert Benchmark("out", known=known, processor_limit=3600.0).wants("flags", "CLR")
     assert Benchmark("out", known=known, searched=True).wants("flags", "CLR")
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
 from splmll.arrays import dense
 from splmll.datasets import Dataset, read_dataset, read_table
@@ -397,7 +398,7 @@ def _read_matrix(
     if labels:
         is_file = len(labels) == 1 and labels[0].lower().endswith(".xml")
         reading["labels"] = labels[0] if is_file else list(labels)
-    data = read_dataset(place, **reading)
+    data = _with_gaps(place, reading)
     if reading:
         reading["labels"] = list(data.label_names)
     if format == "libsvm":
@@ -411,7 +412,13 @@ def _matrix_alike(place: Path, reading: Reading, features: dict[str, str]) -> Da
     learned_from_tags = "label_column" in reading or "label_prefix" in reading
     if features and (format_of(place) != "arff" or learned_from_tags):
         raise _no_table(place, features)
-    data = read_dataset(place, **{key: reading[key] for key in reading if key != "ignore"})
+    data = _with_gaps(place, {key: reading[key] for key in reading if key != "ignore"})
+    if not features and data.column_kinds:
+        raise DatasetError(
+            "the file has missing values or attributes that are not numbers, and the model learned "
+            "from numbers alone; give a file like the one it learned from",
+            path=place,
+        )
     if features:
         check_columns(features, data.feature_names, place)
         for name, kind in features.items():
@@ -427,6 +434,19 @@ def _matrix_alike(place: Path, reading: Reading, features: dict[str, str]) -> Da
         data = replace(data, X=frame, feature_names=list(features), column_kinds=dict(features))
     check_size(data.X, data.feature_names, place)
     return data
+
+
+def _with_gaps(place: Path, reading: Reading) -> Dataset:
+    """Read a file that is not a table; with missing values it has columns to fill, as a table."""
+    if format_of(place) != "arff":
+        return read_dataset(place, **reading)
+    data = read_dataset(place, **reading, allow_missing=True)
+    if data.column_kinds:
+        return _without_gaps_in_texts(data)
+    cells = data.X.data if sparse.issparse(data.X) else data.X
+    if not np.isnan(cells).any():
+        return data
+    return replace(data, X=dense(data.X), column_kinds=dict.fromkeys(data.feature_names, "numeric"))
 
 
 def _check_columns_known(place: Path, features: dict[str, str]) -> None:
