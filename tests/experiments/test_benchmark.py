@@ -466,7 +466,6 @@ def test_what_a_table_left_out_is_tried_again_with_more_time() -> None:
     assert not Benchmark("out", known=known).wants("flags", "CLR")
     assert not Benchmark("out", known=known, searched=True).wants("flags", "CLR")
     assert Benchmark("out", known=known, processor_limit=3600.0).wants("flags", "CLR")
-    assert Benchmark("out", known=known, searched=True).wants("flags", "CLR")
 
 
 def test_what_a_table_did_not_finish_is_missing_to_those_who_try_again() -> None:
