@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -77,6 +78,35 @@ def test_attributes_that_are_not_numbers_are_found_by_name(animals, capfd) -> No
         status, _, complaint = here(capfd, command, model, animals / "wrong.arff")
         assert status == 2
         assert "'legs' is categorical, and the model learned it as numeric" in complaint
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_numbers_are_found_by_name_in_any_order(sparse, tmp_path, capfd) -> None:
+    rng = np.random.default_rng(0)
+    values = {name: rng.normal(size=60).round(3) for name in "abc"}
+    for file, order in {"train": "ab", "turned": "cba", "lacking": "ac"}.items():
+        columns = [*(values[name] for name in order), *((values[n] > 0).astype(int) for n in "ab")]
+        rows = [",".join(map(str, row)) for row in zip(*columns)]
+        if sparse:
+            rows = [
+                "{" + ",".join(f"{k} {cell}" for k, cell in enumerate(row.split(","))) + "}"
+                for row in rows
+            ]
+        kinds = [*(f"{name} numeric" for name in order), "up {0,1}", "right {0,1}"]
+        head = "".join(f"@attribute {kind}\n" for kind in kinds)
+        text = f"@relation 'r: -C -2'\n{head}@data\n" + "\n".join(rows)
+        (tmp_path / f"{file}.arff").write_text(text)
+    model = tmp_path / "model"
+    how = ("-m", "SPL-MLL (linear)", "--out", model)
+    assert here(capfd, "fit", tmp_path / "train.arff", *how)[0] == 0
+    for command in (["predict"], ["evaluate", "--json"], ["explain", "--row", 3]):
+        said = [
+            here(capfd, command[0], model, tmp_path / f"{file}.arff", *command[1:])
+            for file in ("train", "turned", "lacking")
+        ]
+        assert said[0][0] == 0, command
+        assert said[1][:2] == said[0][:2], command
+        assert (said[2][0], "no column 'b'" in said[2][2]) == (2, True), command
 
 
 def test_missing_values_are_filled_in_as_in_a_table(animals, capfd) -> None:

@@ -77,7 +77,9 @@ def _row(tagger: Any, file: Path, row: int) -> Any:
     from splmll.tagging.files import iterate_rows
 
     seen = 0
-    for X, _ in iterate_rows(file, tagger.reading, tagger.column_kinds, rows=CHUNK_ROWS):
+    for X, _ in iterate_rows(
+        file, tagger.reading, tagger.column_kinds, rows=CHUNK_ROWS, names=tagger.feature_names
+    ):
         n_rows = X.shape[0]
         if row <= seen + n_rows:
             place = row - 1 - seen

@@ -67,7 +67,9 @@ def predict(
     if explain:
         tagger.landmarks()  # a method without landmarks is refused before the file is read
     rows = max(1, min(CHUNK_ROWS, CHUNK_CELLS // len(tagger.label_names)))
-    chunks = iterate_rows(file, tagger.reading, tagger.column_kinds, rows=rows)
+    chunks = iterate_rows(
+        file, tagger.reading, tagger.column_kinds, rows=rows, names=tagger.feature_names
+    )
     kept = [one_spelling(name) for name in keep or []]
     ignored = [] if keep else list(tagger.reading.get("ignore", []))
     tags_per_row: Counter[int] = Counter()

@@ -30,7 +30,7 @@ from splmll.datasets.tabular import (
 )
 from splmll.exceptions import DatasetError
 from splmll.names import check_columns, listed
-from splmll.tagging.rows import check_size, label_counts, named_columns
+from splmll.tagging.rows import check_size, in_order, label_counts, named_columns
 
 LABEL_PREFIX = "label:"  # of a column that holds what is known of a label
 _TABLES = ("csv", "tsv", "parquet")
@@ -201,7 +201,12 @@ def read_alike(path: str | Path, reading: Reading, features: dict[str, str]) -> 
 
 
 def iterate_rows(
-    path: str | Path, reading: Reading, features: dict[str, str], *, rows: int
+    path: str | Path,
+    reading: Reading,
+    features: dict[str, str],
+    *,
+    rows: int,
+    names: Sequence[str] | None = None,
 ) -> Iterator[tuple[Any, Chunk | None]]:
     """Read rows without labels; a table is read in chunks.
 
@@ -213,6 +218,8 @@ def iterate_rows(
         As in :func:`read_alike`.
     rows : int
         How many rows to read at once.
+    names : sequence of str, optional
+        The features that are wanted of a file that is not a table, in order; all by default.
 
     Yields
     ------
@@ -223,7 +230,8 @@ def iterate_rows(
     """
     place = existing_file(path)
     if format_of(place) not in _TABLES:
-        yield _matrix_alike(place, reading, features).X, None
+        data = _matrix_alike(place, reading, features)
+        yield in_order(data.X, data.feature_names, names or data.feature_names, path), None
         return
     _check_columns_known(place, features)
     for chunk in read_chunks(place, rows):
@@ -420,7 +428,7 @@ def _matrix_alike(place: Path, reading: Reading, features: dict[str, str]) -> Da
             path=place,
         )
     if features:
-        check_columns(features, data.feature_names, place)
+        matrix = in_order(data.X, data.feature_names, list(features), place)
         for name, kind in features.items():
             found = data.column_kinds.get(name, "numeric")
             if found != kind:
@@ -429,8 +437,9 @@ def _matrix_alike(place: Path, reading: Reading, features: dict[str, str]) -> Da
                     "declare it as in the file that the model learned from",
                     path=place,
                 )
-        matrix = data.X if isinstance(data.X, pd.DataFrame) else dense(data.X)
-        frame = named_columns(matrix, data.feature_names)[list(features)]
+        if sparse.issparse(matrix):
+            matrix = matrix.toarray()
+        frame = named_columns(matrix, list(features))
         data = replace(data, X=frame, feature_names=list(features), column_kinds=dict(features))
     check_size(data.X, data.feature_names, place)
     return data

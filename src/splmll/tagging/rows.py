@@ -53,6 +53,25 @@ def named_columns(X: Any, names: Sequence[str]) -> Any:
     return pd.DataFrame(X, columns=list(names))
 
 
+def in_order(X: Any, names: Sequence[str], wanted: Sequence[str], path: Any = None) -> Any:
+    """Return the columns that are wanted, found by name in a matrix or table of any storage.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splmll.tagging.rows import in_order
+    >>> in_order(np.array([[1, 2, 3]]), ["a", "b", "c"], ["c", "a"])
+    array([[3, 1]])
+    """
+    if list(names) == list(wanted):
+        return X
+    check_columns(wanted, names, path)
+    if isinstance(X, pd.DataFrame):
+        return X[list(wanted)]
+    place = {name: k for k, name in enumerate(names)}
+    return X[:, [place[name] for name in wanted]]
+
+
 def check_size(X: Any, names: Sequence[str], path: Any, first: int = 0) -> None:
     """Raise DatasetError where a number is too large for a model to compute with.
 

@@ -49,7 +49,7 @@ from splmll.tagging.pipeline import (
     place_networks,
     without_words,
 )
-from splmll.tagging.rows import checked_rows, has_unknown, named_columns
+from splmll.tagging.rows import checked_rows, has_unknown, in_order
 from splmll.tagging.scoring import Carriers, carriers, score
 from splmll.tagging.words import NoWordsError, Words
 
@@ -712,9 +712,7 @@ class Tagger:
             (np.ones(len(pairs), dtype=np.uint8), (sources, targets)),
             shape=(len(data.label_names), len(self.label_names)),
         )
-        X = checked_rows(
-            named_columns(data.X, data.feature_names), self.feature_names, self.column_kinds
-        )
+        X = self._checked(in_order(data.X, data.feature_names, self.feature_names))
         unknown = [name for name in data.label_names if name not in position]
         if not has_unknown(data.Y):
             return X, data.Y @ to_ours, unknown
