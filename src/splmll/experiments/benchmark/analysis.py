@@ -180,6 +180,12 @@ class Standing:
         frame.insert(0, "all", frame.mean(axis=1))
         return frame.sort_values("all", kind="stable")
 
+    @property
+    def place(self) -> int:
+        """The place of the reference by its average rank under all measures."""
+        ranks = self.average["all"]
+        return int((ranks < ranks[self.reference]).sum()) + 1
+
     def ranks(self, measure: str = "all") -> Ranks:
         """Return what the tests in ``experiments.statistics`` take.
 
@@ -312,7 +318,7 @@ class Standing:
         """
         average, fronts = self.average["all"], self.fronts_of_reference()
         beaten, n_others = int(self.against()["beaten"].sum()), len(average) - 1
-        place = int((average < average[self.reference]).sum()) + 1
+        place = self.place
         first = str(average.index[0])
         ahead = "" if place == 1 else f" ({first} has {average.iloc[0]:.2f})"
         possible = 2.0 ** (1 - len(self.data)) * n_others < LEVEL

@@ -250,17 +250,17 @@ def _conditions_table(standing: Standing) -> Table:
     rows = []
     for words, each in {"as above": standing, **standing.otherwise()}.items():
         for rule in RULES:
-            average = replace(each, rule=rule).average["all"]
-            mine = average[each.reference]
-            others = average.drop(each.reference)
+            ranked = replace(each, rule=rule)
+            average = ranked.average["all"]
+            others = average.drop(ranked.reference)
             rows.append(
                 [
                     words,
                     rule,
                     str(len(average)),
-                    str(len(each.data)),
-                    f"{mine:.2f}",
-                    str(int((others < mine).sum()) + 1),
+                    str(len(ranked.data)),
+                    f"{average[ranked.reference]:.2f}",
+                    str(ranked.place),
                     str(others.index[0]),
                     f"{others.iloc[0]:.2f}",
                 ]
